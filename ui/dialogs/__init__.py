@@ -1,1 +1,1 @@
-"""The dialogs of the window, one file each; base.py says what they have in common and what they need."""
+"""Dialogs of the window, one module each. Their base class and the interface of their host are in base.py."""

@@ -1,6 +1,6 @@
-"""An agent: which algorithm, its parameters, its budget. What is changed here works at once, while the run goes on.
+"""Agent editor: algorithm, parameters and budget of an agent. Changes apply at once, while the run continues.
 
-The dialog stands beside the map and darkens nothing: one looks at what a change does.
+The dialog is modeless and placed at the side of the window, so that the effect of a change is visible on the map.
 """
 
 from functools import partial
@@ -21,12 +21,12 @@ from ui.widgets.controls import Control, Field, Note
 from ui.widgets.forms import ParamForm
 from ui.widgets.lists import ROW, Col, Item, Rows
 
-_LIST_SHARE = 0.5  # of the room that the list and the form have together
+_LIST_SHARE = 0.5  # height of the list, as a fraction of the height of list and form
 _FEWEST_LISTED = 2
 _KIND_REST_S = 0.35
 _SUMMARY = 72
 _LOW = 330
-"""In a card with less room than this the summary is left out: the form needs what there is."""
+"""Minimum height in design units for the summary of the algorithm; in a lower card the form gets all the room."""
 
 OWN_BUDGET = Param("own_budget", bool, False, "off: the budget that all agents share")
 
@@ -34,11 +34,17 @@ OWN_BUDGET = Param("own_budget", bool, False, "off: the budget that all agents s
 class AgentEditor(FormDialog):
     veils = False
     place = "right"
-    size = (364, 2000)  # as high as there is room for
+    size = (364, 2000)  # the height is limited by the window
     command = "edit_agent"
 
     def __init__(self, host: Host, panel: PanelKey | None, where: Where = nowhere) -> None:
-        """Edit an agent of the session, or with None set up another. `where`: the panel, which is not to be covered."""
+        """Open the editor of an agent.
+
+        Args:
+            host: Window of the dialog.
+            panel: Panel of the agent to edit; None: add a new agent.
+            where: Callback that returns the rectangle of that panel, which the dialog should not cover.
+        """
         self.panel_key, self.where = panel, where
         self.is_new = panel is None
         walker = self._walker_of(host)
@@ -54,7 +60,7 @@ class AgentEditor(FormDialog):
         super().__init__(host)
 
     def _card_rect(self) -> pygame.Rect:
-        """At the right: as wide as the sidebar where a wider one would cover its panel, or else at the left."""
+        """Return a card at the right, narrowed if it would cover its panel, or at the left if that covers less."""
         card, about = super()._card_rect(), pygame.Rect(self.where() or (0, 0, 0, 0))
         if about.right < card.right - self.px(SIDEBAR):
             beside = max(card.left, about.right + self.px(GAP))
@@ -68,7 +74,7 @@ class AgentEditor(FormDialog):
 
     @property
     def _key(self) -> PanelKey:
-        """The panel of the agent that is edited."""
+        """Return the panel of the agent that is edited."""
         return self.panel_key or NOBODY
 
     @property
@@ -96,7 +102,7 @@ class AgentEditor(FormDialog):
         self._fill_form()
 
     def _listed(self, room: int) -> int:
-        """How many kinds are in view."""
+        """Return the number of algorithms that the list shows at once."""
         return min(len(SPECS), max(_FEWEST_LISTED, int(room * _LIST_SHARE) // self.px(ROW)))
 
     def _fill_form(self) -> None:
@@ -109,14 +115,14 @@ class AgentEditor(FormDialog):
             self.add_footer(("Cancel", self.cancel, ""), ("Add", self.confirm, "main"))
         else:
             self.add_footer(("Remove", self._remove, "danger"), ("Done", self.confirm, "main"))
-        if self.about is not None:  # it has more room than the place beside the buttons
+        if self.about is not None:  # its area is larger than the area next to the buttons
             self.note = self.about
             self.add(self.about)
         else:
             self.add_note()
 
     def _refill(self) -> None:
-        """The form of another kind, or with the budget's row come or gone."""
+        """Recreate the form for another algorithm, or with or without the row of the budget."""
         here = self.focused
         kept = (self.rows, self.about)
         name = here.name if here else ""
@@ -139,14 +145,18 @@ class AgentEditor(FormDialog):
         pen.wrapped((0, 0, width, height - line), self.spec.summary, size=13)
         pen.text((0, height - line), self.spec.paper, size=12, colour=pen.palette.dim, width=width)
 
-    # --- what the user does -----------------------------------------------------------------------
+    # --- input ------------------------------------------------------------------------------------
 
     @property
     def shared_budget(self) -> int:
         return self.host.session.run.world.budget
 
     def _chose(self, place: int) -> None:
-        """Another kind. While arrow keys go down the list, not every kind on the way is put on the map."""
+        """Choose another algorithm.
+
+        The agent is replaced after _KIND_REST_S, so that moving through the list with arrow keys does not put every
+        algorithm on the map.
+        """
         self.form.flush()
         self.kind = SPECS[place].key
         self._kind_rest_s = None if self.is_new else _KIND_REST_S
@@ -175,7 +185,7 @@ class AgentEditor(FormDialog):
         agent_edits.set_param(session, self._key, name, value, partial(self._was_set, name, value, said))
 
     def _was_set(self, name: str, value: Value, said: int) -> None:
-        """A parameter was changed, or refused; maybe after a while in which another dialog was here."""
+        """Handle the result of a change: show a refused value, and reopen the editor if another dialog replaced it."""
         walker = self.walker
         if not self.is_open:
             self.host.run("edit_agent")
@@ -200,12 +210,12 @@ class AgentEditor(FormDialog):
                 self._refuse("budget", walker.budget, problem)
 
     def _refuse(self, name: str, value: Value, problem: str) -> None:
-        """Say in the row why its value went back, and in the larger place if that is long."""
+        """Restore the value in its row and show the reason there, or in the note if it is too long for the row."""
         if not self.form.refuse(name, value, problem):
             self.complain(problem)
 
     def _taken_back(self, said: int) -> str:
-        """What the session has said since, which is shown here instead."""
+        """Remove the session's messages since index `said` from its queue and return them, to show them here."""
         messages = self.host.session.told.messages
         problem = " ".join(messages[said:]) or "refused"
         del messages[said:]
@@ -220,7 +230,7 @@ class AgentEditor(FormDialog):
         return AgentConfig(self.kind, label, params, self.own_budget)
 
     def _check(self) -> bool:
-        """Whether the agent as entered is legal; says what is wrong."""
+        """Return whether the input describes a valid agent; show the first problem if not."""
         try:
             self.host.session.run.world.check_agent(self._config(), self.spec.name)
         except ConfigError as error:
@@ -230,7 +240,7 @@ class AgentEditor(FormDialog):
         return True
 
     def _replace(self) -> None:
-        """Put the chosen kind into the panel in place of the agent there."""
+        """Replace the agent in the panel by one with the chosen algorithm."""
         self._kind_rest_s = None
         walker = self.walker
         if walker is None or walker.spec.key == self.kind or not self._check():
@@ -264,14 +274,14 @@ class AgentEditor(FormDialog):
 
     def key(self, event: pygame.event.Event) -> bool:
         if event.key in ENTER and not self.is_new and isinstance(self.focused, Field):
-            # What was typed works now. The field keeps the keyboard: the next letters must not become commands.
+            # Apply the text. The field keeps the focus, so that the next letters do not run commands.
             if not self.form.stops():
                 self.focused.place_cursor()
             return True
-        # Without a focus the user is at the map, and the arrows are the window's.
+        # If no control has the focus, the arrow keys belong to the map.
         return self.focused is not None and self._walk_key(event)
 
-    # --- what happens meanwhile -------------------------------------------------------------------
+    # --- changes from elsewhere -------------------------------------------------------------------
 
     def update(self, seconds: float = 1 / 60) -> None:
         super().update(seconds)
@@ -284,7 +294,7 @@ class AgentEditor(FormDialog):
             self._follow()
 
     def _follow(self) -> None:
-        """Show what was changed elsewhere: by a key, by a script, by going back to tick 0."""
+        """Update the dialog to changes from elsewhere: shortcuts, the script, or a jump in time."""
         session = self.host.session
         if session.generation != self._generation:
             self._generation = session.generation

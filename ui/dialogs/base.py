@@ -1,19 +1,18 @@
-"""What all dialogs have in common: a card on the window, a heading, controls, keys, focus, opening and closing.
+"""Base class of all dialogs: a card with heading, controls, keyboard focus, and event handling. Interface of the host.
 
-How the app uses one:
+Lifecycle of a dialog, from the app's point of view:
 
-    dialog = SomeDialog(host, ...)      makes its widgets in host.gui; host.show(dialog) makes it the open one
-    dialog.handle(event) -> bool        give it every event first. True: used up. False: the window may use it, which
-                                        only happens with a dialog that does not veil (its map goes on living).
-                                        It passes on to host.gui.process_events itself: do not call that as well.
-    gui.update(s); dialog.update(s)     once a frame while it is open
+    dialog = SomeDialog(host, ...)      creates its widgets in host.gui; host.show(dialog) opens it
+    dialog.handle(event) -> bool        receives every event before the window. True: the event was consumed.
+                                        False: the window may handle it; only modeless dialogs return that.
+                                        Calls host.gui.process_events itself, so the app must not call it as well.
+    gui.update(s); dialog.update(s)     once per frame while it is open
     if dialog.veils: darken the window, then gui.draw_ui(window)
     dialog.rebuild()                    after host.gui, scale, palette or window size have changed
-    dialog.close()                      takes its widgets away; host.close_dialog calls it, not the dialog
+    dialog.close()                      removes its widgets; host.close_dialog calls it, not the dialog
 
-A dialog keeps everything that the user has entered in plain attributes and makes its widgets from them in `build`,
-so rebuild() loses nothing. A question on top of a dialog (overwrite this file?) is its `inner` dialog; the app
-need not know of it.
+A dialog keeps all user input in plain attributes and creates its widgets from them in `build`, so rebuild() loses
+nothing. A question on top of a dialog (overwrite this file?) is its `inner` dialog, which the app need not handle.
 """
 
 import os
@@ -46,35 +45,36 @@ FOOTER = 62
 BUTTON_HEIGHT = 34
 NOTE_GAP = 4
 EDGE = 14
-"""Least distance between a card and the edge of the window."""
+"""Minimum distance between a card and the edge of the window, in design units."""
 
 LEAST_CARD = (260, 190)
-"""A card never gets smaller: in a window without room for it, it stands out. Controls of no size fail."""
+"""Minimum size of a card in design units, even if it exceeds the window: controls of zero size would fail."""
 
 LEAST_BETWEEN_BARS = 430
-"""A card beside the map that would be lower than this covers the bars of the window too."""
+"""Minimum height of a card at the right, in design units. A window with less room lets the card cover its bars too."""
 
 REPEAT_DELAY_MS, REPEAT_INTERVAL_MS = 400, 45
 
 _MOUSE = (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP, pygame.MOUSEMOTION, pygame.MOUSEWHEEL)
 _TEXT = (pygame.TEXTINPUT, pygame.TEXTEDITING)
 ENTER = (pygame.K_RETURN, pygame.K_KP_ENTER)
-_PRESSED_ONCE = (*ENTER, pygame.K_SPACE, pygame.K_ESCAPE)  # a key that is held does its work once
+_PRESSED_ONCE = (*ENTER, pygame.K_SPACE, pygame.K_ESCAPE)  # keys whose auto-repeat is ignored
 
-SETTLE_S = 0.5  # for which a button that has become another one cannot be pressed
-_MAX_SETTLED_S = 0.25  # of that in one frame: in a slow window it must have been on screen
+SETTLE_S = 0.5  # time in which a button that has replaced another one ignores presses
+_MAX_SETTLED_S = 0.25  # part of SETTLE_S that one frame can count for, so that a slow window shows the button first
 
 
 Where = Callable[[], layout.Box | None]
-"""Where in the window stands what a dialog is about; None: nowhere."""
+"""Callback that returns the rectangle in the window that a dialog is about, or None if there is none."""
 
 
 def nowhere() -> layout.Box | None:
+    """Return None: the dialog is about nothing that is visible in the window."""
     return None
 
 
 class Host(Screen, Protocol):
-    """What dialogs need of the window that they are in."""
+    """Interface of the window for its dialogs."""
 
     @property
     def session(self) -> Session: ...
@@ -82,72 +82,86 @@ class Host(Screen, Protocol):
     def settings(self) -> Settings: ...
     @property
     def problems(self) -> ScenFile | None:
-        """The open problem list."""
+        """Return the open problem list, or None."""
 
     @property
     def commands(self) -> CommandTable: ...
 
     def run(self, command_id: str) -> None:
-        """Do a command of the table."""
+        """Run a command of the command table."""
 
     def open_path(self, path: str | os.PathLike[str]) -> None:
-        """Open a file, after asking about unsaved edits; what is wrong with it is shown."""
+        """Open a file, after asking about unsaved edits; show a message if it cannot be opened."""
 
     def open_example(self, path: str | os.PathLike[str]) -> None:
-        """The same with an example, which runs at once."""
+        """Open an example like open_path(), and start it."""
 
     def open_scenario(self, scenario: Scenario, *, keeps_view: bool = False) -> None:
-        """Begin another run, after asking about unsaved edits; `keeps_view`: it looks as the one before."""
+        """Open a new run, after asking about unsaved edits.
+
+        Args:
+            scenario: Scenario of the new run.
+            keeps_view: Whether layers, heat, speed and tab stay as they are, instead of returning to the defaults.
+        """
 
     def save_session(self, then: Callable[[], None] = ...) -> None:
-        """Save everything, asking where if need be, and go on when it is done."""
+        """Save the session, ask for a file name if necessary, and call `then` after saving."""
 
     def say(self, text: str) -> None:
         """Show a short message."""
 
     def tell(self, text: str) -> None:
-        """The same about the run as it is now, until something is done to it."""
+        """Show a short message about the present run, until the next edit of the run."""
 
     def show(self, dialog: "Dialog") -> None:
-        """Put a dialog on top."""
+        """Open a dialog in place of the present one."""
 
     def close_dialog(self) -> None:
         """Close the topmost dialog."""
 
     def message(self, host: "Host", title: str, problems: Sequence[str]) -> "Dialog":
-        """A dialog for this host that says what is wrong."""
+        """Create a dialog that lists problems, for this host."""
 
     def complain(self, error: ConfigError, title: str = ...) -> None:
-        """Say in a dialog what is wrong."""
+        """Show an error in a dialog."""
 
     def work(self, title: str, job: Job[T], then: Callable[[T], None], failed: str = ...) -> None:
-        """Go on with the result of a job; where it takes a while, show how far it is."""
+        """Call `then` with the result of a job; show its progress in a dialog if it takes long.
+
+        Args:
+            title: Title of the progress dialog.
+            job: Job that is already running.
+            then: Called with the result, in the main thread.
+            failed: Title of the message if the job raises a ConfigError.
+        """
 
 
 class Dialog:
+    """Base class of dialogs. Subclasses set the class attributes and implement build()."""
+
     title = ""
-    hint = ""  # small and grey beside the title
-    size = (640, 480)  # at 100 %; never larger than the window
-    veils = True  # darkens the window and keeps all input to itself; otherwise a palette beside the map
-    closes_outside = True  # a click beside the card closes it
+    hint = ""  # small grey text next to the title
+    size = (640, 480)  # in design units; limited by the window
+    veils = True  # whether the dialog is modal: darkens the window and consumes all input
+    closes_outside = True  # whether a click outside the card closes the dialog
     place = "centre"  # or "right"
-    command = ""  # the command that opened it; its key closes it again
+    command = ""  # id of the command that opens the dialog; its key closes it again
     has_footer = True
-    problem = ""  # what is wrong with what was entered, or why it could not be done
+    problem = ""  # error message about the input or the last action; "": none
 
     _open: ClassVar["WeakSet[Dialog]"] = WeakSet()
-    _window_repeat: ClassVar[tuple[int, int]] = (0, 0)  # how keys repeat while no dialog is open
+    _window_repeat: ClassVar[tuple[int, int]] = (0, 0)  # key repeat (delay, interval in ms) while no dialog is open
 
     def __init__(self, host: Host) -> None:
         self.host = host
         self.controls: list[Control] = []
         self.is_open = True
-        self._focused = 0  # place among the controls, -1: none
+        self._focused = 0  # index of the focused control, -1: none
         if not Dialog._open:
             Dialog._window_repeat = pygame.key.get_repeat()
         Dialog._open.add(self)
-        self._awaits_key = True  # the letter that opened the dialog is still on its way as text
-        self._held: set[int] = set()  # keys that are down; a dialog on top of another shares those of that
+        self._awaits_key = True  # whether to ignore text input: the key that opened the dialog arrives as text too
+        self._held: set[int] = set()  # keys that are down; shared with the inner dialog
         self._settling_s = 0.0
         self._roots: list[UIElement] = []
         self.inner: Dialog | None = None
@@ -157,22 +171,22 @@ class Dialog:
     # --- for subclasses ---------------------------------------------------------------------------
 
     def build(self) -> None:
-        """Make the controls inside `self.area` (pixels, relative to the card) from the dialog's attributes."""
+        """Create the controls inside `self.area` (in pixels, relative to the card) from the dialog's attributes."""
         raise NotImplementedError
 
     def confirm(self) -> None:
-        """Enter, where no control uses it."""
+        """Handle Enter if no control uses it."""
 
     def cancel(self) -> None:
-        """Esc, or a click beside the card."""
+        """Handle Esc, or a click outside the card."""
         self.host.close_dialog()
 
     def key(self, event: pygame.event.Event) -> bool:
-        """A key that no control has used; True if the dialog uses it."""
+        """Handle a key that no control has used; return whether it was used."""
         return False
 
     def update(self, seconds: float = 1 / 60) -> None:
-        """Once a frame."""
+        """Update the dialog; called once per frame."""
         self._settle(seconds)
         if self.inner is not None:
             self.inner.update(seconds)
@@ -183,28 +197,28 @@ class Dialog:
 
     @property
     def is_still(self) -> bool:
-        """Whether it stays as it is until somebody does something. What shows work that goes on says otherwise."""
+        """Return whether the dialog needs no redraw until the next event. Dialogs that show progress override this."""
         if self.inner is not None:
             return self.inner.is_still
         has_caret = self._is_typing
         return not has_caret and not self._settling_s and not any(control.is_moving for control in self.controls)
 
     def ask(self, make: "Callable[[Host], Dialog]") -> None:
-        """Put a dialog on top of this one. `make` gets the host that closes it again."""
+        """Open a dialog on top of this one. `make` gets a host whose close_dialog() closes only the inner dialog."""
         self.inner = make(_InnerHost(self))
         self.inner._held = self._held
 
     def places(self) -> list[pygame.Rect]:
-        """Where it lies in the window, and where those do that lie on it."""
+        """Return the rectangles of this dialog and of the dialogs on top of it, in window pixels."""
         return [self.card, *(self.inner.places() if self.inner is not None else ())]
 
-    # --- making and taking away -------------------------------------------------------------------
+    # --- creating and removing widgets ------------------------------------------------------------
 
     def px(self, units: float) -> int:
         return round(units * self.host.scale)
 
     def rebuild(self) -> None:
-        """Make all widgets anew, in the window as it is now."""
+        """Recreate all widgets for the present size, scale and palette of the window."""
         before, focused = self._buttons(), self.focused
         self._kill()
         self.pen = Canvas(self.host.scale)
@@ -218,17 +232,19 @@ class Dialog:
         if self.inner is not None:
             self.inner.rebuild()
 
-    # --- buttons that become others ---------------------------------------------------------------
+    # --- buttons that replace others --------------------------------------------------------------
 
     def _buttons(self) -> list[Button]:
         return [control for control in self.controls if isinstance(control, Button)]
 
     def _let_settle(self, before: Sequence[Button], focused: Control | None) -> None:
-        """Let nothing press a button that stands where another one was: the key or the click was meant for that one.
+        """Disable buttons that have replaced other buttons, for SETTLE_S.
+
+        A key press or click that is already on its way is meant for the old button.
 
         Args:
-            before: The buttons until now.
-            focused: The control that had the keyboard's focus.
+            before: Buttons before the rebuild.
+            focused: Control that had the keyboard focus before the rebuild.
         """
         now = self.focused
         for button in self._buttons():
@@ -240,7 +256,7 @@ class Dialog:
                 self._settling_s = SETTLE_S
 
     def _settle(self, seconds: float) -> None:
-        """Let the buttons be pressed once they have been seen for long enough."""
+        """Enable the buttons again when they have been visible for SETTLE_S."""
         if self._settling_s:
             self._settling_s = max(0.0, self._settling_s - min(seconds, _MAX_SETTLED_S))
             for button in self._buttons() if not self._settling_s else ():
@@ -251,7 +267,7 @@ class Dialog:
         if self.inner is not None:
             self.inner.close()
         own = {control.element for control in self.controls}
-        if own & (self.host.gui.get_focus_set() or set()):  # not if the next dialog has it already
+        if own & (self.host.gui.get_focus_set() or set()):  # unless the next dialog has taken the focus already
             self.host.gui.set_focus_set(None)
         self._kill()
         Dialog._open.discard(self)
@@ -294,7 +310,7 @@ class Dialog:
         return card
 
     def _move_beside_the_map(self, card: pygame.Rect) -> None:
-        """Over the sidebar, between the bars at the head and the foot of the window where there is room."""
+        """Move the card over the sidebar, between the top bar and the transport bar if there is enough room."""
         window_width, window_height = self.host.window_size
         gap = self.px(layout.GAP)
         card.right = window_width - gap
@@ -313,12 +329,19 @@ class Dialog:
         self._heading.refresh()
 
     def add(self, control: Control) -> Control:
-        """Take a control into the order of the Tab key."""
+        """Append a control to the tab order."""
         self.controls.append(control)
         return control
 
     def add_footer(self, *buttons: tuple[str, Callable[[], None], str]) -> list[Button]:
-        """Buttons at the lower right: (label, action, "" or "main" or "danger"). The first stands leftmost."""
+        """Add buttons at the lower right.
+
+        Args:
+            *buttons: (label, action, kind) from left to right; kind is "", "main" or "danger".
+
+        Returns:
+            The buttons, from left to right.
+        """
         right = self.card.width - self.px(MARGIN)
         y = self.card.height - self.px(MARGIN) - self.px(BUTTON_HEIGHT) + self.px(4)
         made: list[Button] = []
@@ -333,7 +356,7 @@ class Dialog:
         return made
 
     def add_note(self) -> None:
-        """A place beside the buttons that says what is wrong."""
+        """Add a note for error messages to the left of the buttons."""
         gap, foot = self.px(NOTE_GAP), self.px(FOOTER)
         top = self.card.height - foot + gap
         beside = pygame.Rect(self.footer_left.x, top, self.footer_left.width, foot - 2 * gap)
@@ -341,7 +364,7 @@ class Dialog:
         self.add(self.note)
 
     def complain(self, problem: str) -> None:
-        """Say what is wrong, "": nothing. What is too long for the note is read in a message on top."""
+        """Show an error message in the note, or in a message box if it is too long; "" clears it."""
         is_new, self.problem = problem != self.problem, problem
         has_room = self.note.has_room_for(problem)
         self.note.set(problem if has_room else "")
@@ -375,7 +398,7 @@ class Dialog:
             self.focus(usable[0 if step > 0 else -1])
 
     def _apply_focus(self) -> None:
-        """Tell pygame_gui and the ring which control has the focus."""
+        """Pass the focused control to pygame_gui, the controls and the focus ring."""
         control = self.focused
         if control is not None and not control.can_focus:
             control = next((c for c in self.controls if c.can_focus), None)
@@ -394,7 +417,7 @@ class Dialog:
         self.ring.follow(control)
 
     def _walk_key(self, event: pygame.event.Event) -> bool:
-        """Up and down go from control to control, for dialogs that are forms."""
+        """Move the focus with the up and down keys, for dialogs that are forms; return whether the key was used."""
         step = {pygame.K_UP: -1, pygame.K_DOWN: 1}.get(event.key)
         if step is None or event.mod & (pygame.KMOD_CTRL | pygame.KMOD_ALT):
             return False
@@ -404,12 +427,12 @@ class Dialog:
         return True
 
     def reveal(self, control: Control) -> None:
-        """Scroll a control into view, where the dialog scrolls."""
+        """Scroll a control into view, in dialogs that scroll."""
 
     # --- events -----------------------------------------------------------------------------------
 
     def handle(self, event: pygame.event.Event) -> bool:
-        """Use an event, or leave it to the window (False)."""
+        """Handle an event; return False if the window may handle it."""
         if self.inner is not None:
             return self.inner.handle(event)
         if event.type == pygame.KEYDOWN:
@@ -450,7 +473,7 @@ class Dialog:
         return self.veils or is_repeat
 
     def _apply_focus_again(self) -> None:
-        """A dialog that lay on top of this one took pygame_gui's focus along."""
+        """Restore pygame_gui's focus on a text field; a closed inner dialog has removed it."""
         control = self.focused
         if isinstance(control, Field) and control.element not in (self.host.gui.get_focus_set() or ()):
             self._apply_focus()
@@ -475,7 +498,7 @@ class Dialog:
         return self._is_own_key(event)
 
     def _is_own_key(self, event: pygame.event.Event) -> bool:
-        """The key that opened the dialog closes it, unless it is a letter and a field waits for letters."""
+        """Close the dialog on the key of its command, unless the key is a letter that may be meant as text."""
         if not self.command:
             return False
         pressed = combination(event.key, event.mod, getattr(event, "unicode", ""))
@@ -516,7 +539,7 @@ class Dialog:
                 if control is not self.focused:
                     self.focus(control)
                 return
-        self._apply_focus()  # pygame_gui has taken the focus away from a text field
+        self._apply_focus()  # pygame_gui has removed the focus from a text field
 
     def _poll(self) -> None:
         for control in list(self.controls):
@@ -525,7 +548,7 @@ class Dialog:
 
 
 class _InnerHost:
-    """The host as a dialog on top of another sees it: closing closes that dialog only."""
+    """Host of an inner dialog. It forwards everything to the outer dialog's host, except close_dialog()."""
 
     def __init__(self, outer: Dialog) -> None:
         self._outer = outer
@@ -540,12 +563,12 @@ class _InnerHost:
 
 
 class FormDialog(Dialog):
-    """A dialog with a form of parameters, which it makes in its `_build`."""
+    """Dialog with a form of parameters, which subclasses create in build()."""
 
     form: ParamForm
 
     def rebuild(self) -> None:
-        """What is entered and not legal stays, as what is legal does: a button would act on something else."""
+        """Recreate all widgets, and keep invalid input too; otherwise a button would act on other values than shown."""
         entered = self.form.wrong_texts() if hasattr(self, "form") else {}
         super().rebuild()
         self.form.enter(entered)
@@ -560,7 +583,7 @@ class FormDialog(Dialog):
 
 
 def take_top(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
-    """Cut a strip off the top of an area, and a gap after it."""
+    """Remove a strip, and a gap after it, from the top of an area; return the strip."""
     strip = pygame.Rect(area.x, area.y, area.width, min(height, max(1, area.height)))
     area.height = max(1, area.height - height - gap)
     area.y += height + gap
@@ -568,12 +591,14 @@ def take_top(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
 
 
 def take_bottom(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
+    """Remove a strip, and a gap before it, from the bottom of an area; return the strip."""
     strip = pygame.Rect(area.x, area.bottom - height, area.width, height)
     area.height = max(1, area.height - height - gap)
     return strip
 
 
 def take_left(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
+    """Remove a strip, and a gap after it, from the left of an area; return the strip."""
     strip = pygame.Rect(area.x, area.y, width, area.height)
     area.width = max(1, area.width - width - gap)
     area.x += width + gap
@@ -581,6 +606,7 @@ def take_left(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
 
 
 def take_right(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
+    """Remove a strip, and a gap before it, from the right of an area; return the strip."""
     strip = pygame.Rect(area.right - width, area.y, width, area.height)
     area.width = max(1, area.width - width - gap)
     return strip

@@ -1,4 +1,4 @@
-"""All agents of the run side by side in numbers, sorted as the user likes, and exported as CSV."""
+"""Comparison: a sortable table with the numbers of all agents of the run, and its export as CSV."""
 
 import math
 from pathlib import Path
@@ -26,7 +26,7 @@ class ComparisonTable(Dialog):
     command = "compare_table"
 
     def __init__(self, host: Host) -> None:
-        self.sort_by = (-1, False)  # until the user sorts, the order is that of the panels
+        self.sort_by = (-1, False)  # column index and direction; -1: order of the panels
         self.place_of = 0
         self._rest_s = _REFRESH_S
         self._state: object = None
@@ -74,7 +74,7 @@ class ComparisonTable(Dialog):
         if self.sort_by[0] >= 0:
             column, is_descending = SHOWN[self.sort_by[0]], self.sort_by[1]
             keyed = [(_sort_key(column.value(session.run, panel)), panel) for panel in panels]
-            # What has no number comes last either way.
+            # Agents without a value come last in both directions.
             keyed.sort(key=lambda pair: pair[0][1], reverse=is_descending)
             keyed.sort(key=lambda pair: pair[0][0])
             panels = [panel for _, panel in keyed]
@@ -97,7 +97,7 @@ class ComparisonTable(Dialog):
         self.place_of = place
 
     def update(self, seconds: float = 1 / 60) -> None:
-        """The run goes on behind the table."""
+        """Refresh the table while the run continues."""
         super().update(seconds)
         self._rest_s -= seconds
         session = self.host.session
@@ -118,7 +118,7 @@ class ComparisonTable(Dialog):
         return self.rows.key(event)
 
     def confirm(self) -> None:
-        """Enter goes to the agent of the row."""
+        """Focus the agent of the selected row, and close."""
         if self.rows.item is not None:
             self.host.session.focus(self.rows.item.value)
         self.host.close_dialog()
@@ -147,7 +147,7 @@ def _detail(panel: Panel, place: int) -> str:
 
 
 def _warnings(view: WalkerView) -> dict[int, str]:
-    """Orange for what should not be, such as back-moves, or most expansions above the budget."""
+    """Return the columns to show in orange: undesirable values such as back-moves or expansions above the budget."""
     return {place: "warning" for place, column in enumerate(SHOWN) if column.is_warning(view)}
 
 

@@ -1,4 +1,4 @@
-"""After a crash: take up what was going on, or let it go."""
+"""Question at the start after a crash: restore the last session, or discard it."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -45,4 +45,4 @@ def _time(crashed: Crashed) -> str:
 
 
 def _nothing() -> None:
-    """The journal stays where it is, and is offered again at the next start."""
+    """Keep the journal; it is offered again at the next start."""

@@ -1,4 +1,4 @@
-"""The agents of a crowd one by one: found by number or state, sorted as the user likes, and one of them to follow."""
+"""List of the agents of a crowd, with search by number or state, sorting, and selection of the agent to follow."""
 
 import numpy as np
 import numpy.typing as npt
@@ -116,7 +116,7 @@ class CrowdList(Dialog):
         self.rows.set(self._items(), 0)
 
     def update(self, seconds: float = 1 / 60) -> None:
-        """The run goes on behind the list."""
+        """Refresh the list while the run continues."""
         super().update(seconds)
         self._rest_s -= seconds
         crowd = self._crowd()
@@ -128,12 +128,12 @@ class CrowdList(Dialog):
             self._say()
 
     def key(self, event: pygame.event.Event) -> bool:
-        """What moves in a line of text belongs to the field, while that is being typed into."""
+        """Pass keys to the list, except keys that move the cursor in the focused text field."""
         is_for_rows = self.focused is not self.field or event.key in _UP_AND_DOWN
         return is_for_rows and self.rows.key(event)
 
     def confirm(self) -> None:
-        """Enter follows the agent of the row."""
+        """Follow the agent of the selected row, and close."""
         if self.rows.item is None:
             return
         self.host.session.run.pick(self.panel_key, self.rows.item.value)
@@ -146,7 +146,7 @@ class CrowdList(Dialog):
     # --- the distribution ---------------------------------------------------------------------------
 
     def _paint(self, pen: Canvas) -> None:
-        """How many came at which cost / optimal."""
+        """Draw the histogram of cost / optimal of the agents that have arrived."""
         crowd, palette, px = self._crowd(), pen.palette, pen.px
         width, height = pen.surface.get_size()
         ratios = crowd.numbers.ratios if crowd else np.zeros(0)
@@ -165,7 +165,7 @@ class CrowdList(Dialog):
 
 
 def ends_of(ratios: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """From where to where cost / optimal is drawn. It is below 1 where a way opened while an agent walked."""
+    """Return the limits of the histogram. A ratio can be below 1, where the map was opened while the agent walked."""
     return min(1.0, float(ratios.min())), max(1.05, float(ratios.max()))
 
 
@@ -179,7 +179,7 @@ def _draw_bars(pen: Canvas, plot: tuple[int, int, int, int], counts: npt.NDArray
 
 
 def _values(crowd: Crowd) -> list[npt.NDArray[np.float64]]:
-    """What each column is sorted by, an entry for each agent."""
+    """Return the sort keys of each column, one per agent."""
     numbers = crowd.numbers
     optimal = np.where(numbers.optimal > 0.0, numbers.optimal, np.inf)
     ratio = np.where(np.isfinite(optimal), numbers.counts["cost"] / optimal, 0.0)
@@ -188,7 +188,14 @@ def _values(crowd: Crowd) -> list[npt.NDArray[np.float64]]:
 
 
 def matches(label: str, state: str, query: str) -> bool:
-    """Whether an agent has all words of the query: a number begins its own, others are of its name or its state."""
+    """Return whether an agent matches all words of a query.
+
+    Args:
+        label: Name of the agent, with its number.
+        state: State of the agent, as shown in the list.
+        query: Words separated by spaces. A word matches if a word of the label starts with it; a word that is not a
+            number also matches if the state contains it.
+    """
     return all(
         any(part.startswith(word) for part in label.lower().split()) or (not word.isdigit() and word in state)
         for word in query.lower().split()
@@ -196,7 +203,7 @@ def matches(label: str, state: str, query: str) -> bool:
 
 
 def has_number(label: str, query: str) -> bool:
-    """Whether an agent is the one of a number in the query."""
+    """Return whether the query contains exactly the number of an agent; such agents are listed first."""
     return any(word.isdigit() and word in label.split() for word in query.split())
 
 

@@ -1,4 +1,4 @@
-"""Opening, saving and leaving runs: what is asked before, what goes on beside the window, what is told after."""
+"""Opening, saving and leaving runs, with questions before and messages after; long work runs in a thread."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -30,11 +30,11 @@ from ui.panels.dressing import Dressing
 
 
 def _nothing() -> None:
-    """There is nothing to go on with."""
+    """Do nothing; default of callbacks."""
 
 
 def named_once(path: Path, problems: Sequence[str]) -> list[str]:
-    """Problems in the lines of a file, told under its name: which line, without the file each time."""
+    """Shorten the problems of a file for a message titled with its name: "line 3: ..." instead of "path:3: ..."."""
     head = f"{printable(str(path))}:"
     texts = [problem.removeprefix(head) for problem in problems]
     pairs = zip(problems, texts, strict=True)
@@ -48,7 +48,7 @@ class Documents:
         self.problems: ScenFile | None = None  # the open problem list
         self.own_agents = OwnAgents(desk.session)
         desk.session.when_ready = self.with_data
-        self.forget: list[Callable[[], None]] = []  # called when another run begins
+        self.forget: list[Callable[[], None]] = []  # callbacks for the beginning of another run
 
     # --- opening ----------------------------------------------------------------------------------
 
@@ -59,7 +59,7 @@ class Documents:
             self.with_edits_kept(lambda: self._open_now(Path(path)))
 
     def _take_agent(self, path: str) -> None:
-        """A program of the user's, whose agent joins the run that is open, once they have agreed to run it."""
+        """Add the agent of a user's Python file to the open run, after asking whether to trust the file."""
         try:
             own_files.key_of(own_files.place_of(path))
             if own_files.is_trusted(path):
@@ -74,14 +74,14 @@ class Documents:
         self._take_agent(path)
 
     def look_at_agents(self) -> None:
-        """Once a frame: run anew the agents whose files were saved."""
+        """Reload user-defined agents whose files have changed, and recompute their runs; called once per frame."""
         try:
             self.own_agents.look()
         except ConfigError as error:
             self.host.complain(error, "What was saved cannot run; the version before goes on")
 
     def open_example(self, path: str | os.PathLike[str]) -> None:
-        """An example of the gallery runs as soon as it is open."""
+        """Open an example of the gallery, after asking about unsaved edits, and start it."""
         self.with_edits_kept(lambda: self._open_now(Path(path), self.desk.player.play))
 
     def _open_now(self, path: Path, then: Callable[[], None] = _nothing) -> None:
@@ -110,7 +110,7 @@ class Documents:
         then()
 
     def complete(self, opened: files.Opened) -> None:
-        """What a file holds beside the run that it begins, which is open already."""
+        """Apply the rest of an opened file, after its run was begun: problem list, session, view and lesson."""
         self.problems = opened.problems
         if opened.saved is not None:
             saving.restore(self.session, opened.saved, opened.path)
@@ -125,7 +125,7 @@ class Documents:
         self.look_as_in_lesson(playing)
 
     def look_as_in_lesson(self, playing: Playing) -> None:
-        """The heat, the panels and the part of the map of its step."""
+        """Apply the view of a lesson's present step: heat, camera and focused panel."""
         camera = playing.lesson.camera_at(playing.place)
         seen = (
             {}
@@ -138,14 +138,19 @@ class Documents:
             self.session.focus(min(shown))
 
     def end_lesson(self) -> None:
-        """The run stays as it is, and all of it is seen."""
+        """End the lesson and restore the default view; the run stays as it is."""
         if self.desk.state.lesson is not None:
             self.desk.state.lesson.end(self.desk.player)
             self.desk.state.lesson = None
             self.dressing.take_off()
 
     def open_scenario(self, scenario: Scenario, *, keeps_view: bool = False) -> None:
-        """Begin another run, after asking about unsaved edits; `keeps_view`: it looks as the one before."""
+        """Open a new run, after asking about unsaved edits.
+
+        Args:
+            scenario: Scenario of the new run.
+            keeps_view: Whether layers, heat, speed and tab stay as they are, instead of returning to the defaults.
+        """
         self.with_edits_kept(partial(self._begin_with_data, scenario, keeps_view=keeps_view))
 
     def _begin_with_data(self, scenario: Scenario, *, keeps_view: bool) -> None:
@@ -158,12 +163,18 @@ class Documents:
             self._begin(scenario, keeps_view=keeps_view)
 
     def with_data(self, agents: Sequence[AgentConfig], grid: Grid, go_on: Callable[[], None]) -> None:
-        """Go on to put these agents on a map when all that they need is there: with a bar and a way to stop it."""
+        """Call `go_on` when the prepared data of these agents is available; show progress if it must be computed.
+
+        Args:
+            agents: Agents that `go_on` will put on the map.
+            grid: Map that the data is computed from.
+            go_on: Called in the main thread, at once if no data is needed.
+        """
         if not needs_data(agents):
             go_on()
             return
         world = self.session.run.world
-        ground, ends = grid.copy(), (world.start, world.goal)  # the run may go on and edit its own
+        ground, ends = grid.copy(), (world.start, world.goal)  # a copy, because the run may edit its own grid meanwhile
         job = Job(lambda job: prepare_agents(agents, ground, ends, job.told))
         title = "Computing what the agents need" if len(agents) > 1 else "Computing what the agent needs"
         self.host.work(title, job, lambda done: go_on())
@@ -185,13 +196,13 @@ class Documents:
     # --- after a crash ----------------------------------------------------------------------------
 
     def offer_crashed(self) -> None:
-        """Ask whether to take up a session that was killed."""
+        """Ask whether to restore a session that did not end properly; do nothing if there is none."""
         crashed = find_crashed()
         if crashed:
             self.host.show(CrashedQuestion(self.host, self.restore, crashed))
 
     def restore(self, saved: Saved, journal: Path) -> None:
-        """Take up a session as its journal left it, and look as its file wants to."""
+        """Restore a session from its journal, with the view of its file."""
         saving.restore(self.session, saved)
         self.session.crashed.append(journal)
         self.dressing.forget_cameras()
@@ -201,14 +212,14 @@ class Documents:
     # --- saving and leaving -----------------------------------------------------------------------
 
     def with_edits_kept(self, go_on: Callable[[], None]) -> None:
-        """Do something that would lose unsaved edits, after asking."""
+        """Call `go_on`, which discards unsaved edits, after asking about them."""
         if self.session.unsaved.is_worth_asking:
             self.host.show(UnsavedQuestion(self.host, go_on))
         else:
             go_on()
 
     def save_session(self, then: Callable[[], None] = _nothing) -> None:
-        """Save everything, to the session file that is open or to a new one, and go on."""
+        """Save the session to its file, or ask for a new file; then call `then`."""
         path = self.session.path
         if path is not None and not files.is_shipped(path) and files.is_session_file(path):
             try:

@@ -1,5 +1,6 @@
-"""Experiment: the agents of the panels on many problems of this map, beside the window, with table and plot as results
-come. Or a sweep: one agent with all combinations of two parameters, as a coloured table.
+"""Experiment: runs of the panels' agents on many problems of this map, in the background, with a table and a plot.
+
+A sweep runs one agent with all combinations of two parameters, and shows a coloured table instead of the plot.
 """
 
 from collections.abc import Callable, Iterable
@@ -38,7 +39,7 @@ COLUMNS = (
     Col("Pooled µs / move", 130, "right", "mono"),
 )
 LEAST_SETTING = 70
-_FACTORS = (1, 2, 4)  # of a parameter's usual value, in an example
+_FACTORS = (1, 2, 4)  # values in the example of a sweep, as multiples of the parameter's default
 _REFRESH_S = 0.5
 
 
@@ -93,7 +94,7 @@ class ExperimentSheet(FormDialog):
         self._say()
 
     def _columns_within(self, width: int) -> list[Col]:
-        """The first of them, as many as there is room for."""
+        """Return the first columns that fit into a width, at least one."""
         ends = accumulate(self.px(column.width or LEAST_SETTING) for column in COLUMNS)
         return [column for column, end in zip(COLUMNS, ends, strict=True) if end <= width] or [COLUMNS[0]]
 
@@ -140,7 +141,7 @@ class ExperimentSheet(FormDialog):
     def reveal(self, control: object) -> None:
         self.form.reveal(control)  # type: ignore[arg-type]
 
-    # --- what it runs -----------------------------------------------------------------------------
+    # --- running ----------------------------------------------------------------------------------
 
     def _start(self) -> None:
         if self.form.stops():
@@ -179,7 +180,7 @@ class ExperimentSheet(FormDialog):
         )
 
     def _with_budgets(self) -> list[str]:
-        """Agents that have a budget of their own, and keep it."""
+        """Return the names of agents with their own budget; the experiment does not vary it."""
         configs = configs_of(self.host.session.run)
         return [f"{config.label or config.kind} ({config.budget:,})" for config in configs if config.budget is not None]
 
@@ -219,7 +220,7 @@ class ExperimentSheet(FormDialog):
     def is_still(self) -> bool:
         return super().is_still and not self._says_running
 
-    _says_running = False  # the words and buttons are those of an experiment under way
+    _says_running = False  # whether text and buttons show a running experiment
 
     def _say(self) -> None:
         study = self.study
@@ -238,11 +239,11 @@ class ExperimentSheet(FormDialog):
             self.words.set(f"{state}: {study.done:,} of {study.whole:,} runs{failed}{left}; {study.results}", "text")
 
     def _words_of_left_out(self) -> str:
-        """Which budgets which agents go without: of what runs, or has run, or else of what Start would run."""
+        """Return a message about budgets that are too small for some agents, in this experiment or the next one."""
         try:
             sketch = self._sketch() if self.study is None else self.study.sketch
         except ConfigError:
-            return ""  # half typed; Start says what is wrong
+            return ""  # incomplete input; Start shows the problem
         found = sketches.too_small(sketch, BY_KEY)
         names = [
             f"{config.label or BY_KEY[config.kind].name} with k {' '.join(f'{k:,}' for k in budgets)}"
@@ -250,7 +251,7 @@ class ExperimentSheet(FormDialog):
         ]
         return f"Not run, as the budget is too small: {', '.join(names)}" if names else ""
 
-    # --- what came out ----------------------------------------------------------------------------
+    # --- results ----------------------------------------------------------------------------------
 
     def _items(self) -> list[Item]:
         points = self.study.points if self.study is not None else []
@@ -262,7 +263,7 @@ class ExperimentSheet(FormDialog):
             self.plot.refresh()
 
     def open(self, point: Point) -> None:
-        """The run of a setting that is most like its mean, in a panel of its own."""
+        """Close the dialog and open the run that is closest to the mean of a setting."""
         study = self.study
         if study is None:
             return
@@ -275,7 +276,7 @@ class ExperimentSheet(FormDialog):
         self.host.open_scenario(scenario)
 
     def confirm(self) -> None:
-        """Enter means the button that stands out: it starts the experiment, then opens a run of it."""
+        """Press the highlighted button: start the experiment, or open a run if there is one already."""
         item = self.rows.item
         if self.study is None:
             self._start()
@@ -289,7 +290,7 @@ class ExperimentSheet(FormDialog):
 
 
 def _bare(config: AgentConfig) -> AgentConfig:
-    """An agent without start and goal of its own: problems are the experiment's."""
+    """Return the agent without its own start and goal, because the experiment supplies the problems."""
     return AgentConfig(config.kind, config.label, dict(config.params), config.budget)
 
 
@@ -311,7 +312,7 @@ def _item(point: Point, setting: str, is_on_front: bool) -> Item:
 
 
 def example_of(params: Iterable[Param]) -> str:
-    """How one of these parameters is written, with values that it may have."""
+    """Return a hint such as "such as weight: 1 2 4" for the first numeric parameter; "" if there is none."""
     for param in params:
         if param.kind not in (int, float):
             continue

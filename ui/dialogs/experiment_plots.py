@@ -1,4 +1,4 @@
-"""What comes of an experiment as a picture: a plot of cost against work, or the table of a sweep."""
+"""Charts of an experiment: a plot of cost against work, and the coloured table of a sweep."""
 
 from collections.abc import Mapping, Sequence
 from math import isnan, log
@@ -16,11 +16,11 @@ from ui.widgets.holder import Holder
 from ui.widgets.lists import Rows
 
 HOW_TO_READ = "line, and blue above: no other is better in both; hollow: not all arrived; a click opens a run"
-_EDGE = 52  # beside and below a plot, for its numbers
+_EDGE = 52  # margin at the left of and below a plot for its numbers, in design units
 
 
 class Sheet(Holder, Protocol):
-    """The dialog that the pictures are in."""
+    """Interface of the dialog for its charts."""
 
     rows: Rows
 
@@ -28,11 +28,11 @@ class Sheet(Holder, Protocol):
     def study(self) -> Study | None: ...
 
     def open(self, point: Point) -> None:
-        """Show the run of a setting that is most like its mean."""
+        """Show the run that is closest to the mean of a setting."""
 
 
 class Meter(Painted):
-    """How much of it is done."""
+    """Progress bar of the experiment."""
 
     can_focus = False
 
@@ -47,14 +47,14 @@ class Meter(Painted):
 
 
 class Chart(Painted):
-    """Results as a picture. A click on one opens its run."""
+    """Base class of the charts. A click on a result opens its run."""
 
     can_focus = False
 
     def __init__(self, sheet: Sheet, rect: pygame.Rect) -> None:
         self.sheet = sheet
         self.hot: Point | None = None
-        self.places: list[tuple[pygame.Rect, Point]] = []  # where each can be clicked on
+        self.places: list[tuple[pygame.Rect, Point]] = []  # clickable rectangles, relative to the chart
         super().__init__(sheet, rect)
 
     def _at(self, position: tuple[int, int]) -> Point | None:
@@ -81,7 +81,7 @@ class Chart(Painted):
 
 
 class Plot(Chart):
-    """Cost / optimal against expansions a move, both logarithmic; a line through those that no other beats in both."""
+    """Plot of cost / optimal against expansions per move, both logarithmic, with a line through the Pareto front."""
 
     def paint(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
@@ -114,7 +114,7 @@ class Plot(Chart):
         pen.text((box.x, pen.px(11)), words, size=12, colour=ink, middle=True, width=room)
 
     def _draw_front(self, pen: Canvas, study: Study, where: Mapping[int, tuple[float, float]]) -> None:
-        """The line through those that no other beats in both."""
+        """Draw a line through the Pareto-optimal results."""
         front = sorted((study.points[i] for i in study.front()), key=lambda p: p.work)
         line = [where[id(p)] for p in front if id(p) in where]
         if len(line) > 1:
@@ -136,7 +136,7 @@ class Plot(Chart):
 
 
 def _draw_names(pen: Canvas, box: pygame.Rect, names: Sequence[str]) -> int:
-    """Whose points have which colour, from the right; returns where there is room left of it."""
+    """Draw the names of the series right-aligned with their colours; return the left edge of the first."""
     right = box.right
     for place, name in reversed(list(enumerate(names))):
         right -= pen.text((right, pen.px(11)), name, size=12, align="right", middle=True) + pen.px(10)
@@ -169,12 +169,12 @@ def _write(
     face: str = "mono",
     colour: Colour | None = None,
 ) -> None:
-    """A word beside a plot or in a table, grey unless it is said otherwise."""
+    """Write a label of a plot or a table, by default in grey."""
     pen.text(place, words, size=size, face=face, colour=colour or pen.palette.dim, align=align, middle=True)
 
 
 class _Scale:
-    """A logarithmic axis over some values, with round numbers on it."""
+    """Logarithmic axis over a range of values, with ticks at round numbers."""
 
     def __init__(self, values: list[float], least: float) -> None:
         low, high = min(least, *values), max(values)
@@ -189,7 +189,7 @@ class _Scale:
 
 
 class SweepTable(Chart):
-    """The mean of cost / optimal for all combinations of two parameters, the cheaper the darker."""
+    """Table of the mean cost / optimal for all combinations of two parameters; lower costs are darker."""
 
     def paint(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()

@@ -1,4 +1,4 @@
-"""Something went wrong in the program itself: what, that nothing is lost, and a report to copy."""
+"""Message about an error of the program itself, with a report to copy."""
 
 from collections.abc import Callable
 

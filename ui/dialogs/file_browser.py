@@ -1,4 +1,4 @@
-"""Open and save: folders and files as a list, with a field for names, paths and filtering."""
+"""File dialogs to open and save: a list of folders and files, and a field for names, paths and filters."""
 
 import os
 import time
@@ -23,7 +23,7 @@ _FORBIDDEN = '/\\:*?"<>|'
 
 
 class _Browser(Dialog):
-    """A folder and a field. Subclasses say what the field means and what Enter does."""
+    """Base class of file dialogs: the list of a folder, and a field. Subclasses define the field and confirm()."""
 
     size = (940, 640)
     suffixes: Sequence[str] = ()
@@ -32,7 +32,7 @@ class _Browser(Dialog):
 
     def __init__(self, host: Host, folder: Path) -> None:
         self.folder = folder
-        self.at = 1  # the first entry is the folder above
+        self.at = 1  # index of the selected entry; entry 0 is the parent folder
         self.problem = ""
         super().__init__(host)
 
@@ -91,12 +91,12 @@ class _Browser(Dialog):
         raise NotImplementedError
 
     def _select_stem(self) -> None:
-        """The name without its ending is what one types over."""
+        """Select the name without its suffix, so that typing replaces it."""
 
     # --- the list ---------------------------------------------------------------------------------
 
     def _items(self) -> list[Item]:
-        """The parent, folders, and files of the known kinds; while there is a filter, what it lets through."""
+        """Return the parent folder, the folders and the files of known kinds; with a filter, only matching entries."""
         self.problem = ""
         entries = self._entries()
         wanted = self.filter_text.lower()
@@ -142,7 +142,7 @@ class _Browser(Dialog):
         raise NotImplementedError
 
     def go(self, folder: Path) -> None:
-        """Show another folder, the one come from selected."""
+        """Show another folder, and select the previous one if it is listed there."""
         before = self.folder
         self.folder = folder
         self.entered()
@@ -154,7 +154,7 @@ class _Browser(Dialog):
             self.rows.select(1)
 
     def entered(self) -> None:
-        """The folder has changed."""
+        """Handle a change of the folder."""
 
     def key(self, event: pygame.event.Event) -> bool:
         is_up = event.key == pygame.K_UP and event.mod & pygame.KMOD_ALT
@@ -168,10 +168,10 @@ class _Browser(Dialog):
         return False
 
     def as_path(self, text: str) -> Path:
-        """What the user means by a text: a path from here, from the home folder or from the root."""
+        """Return the path that a text stands for: relative to the shown folder, to the home folder, or absolute."""
         try:
             return Path(os.path.normpath(self.folder / Path(text).expanduser()))
-        except RuntimeError:  # "~someone" without such a user
+        except RuntimeError:  # "~name" of a user that does not exist
             return self.folder / text
 
 
@@ -218,7 +218,7 @@ class OpenFile(_Browser):
             self.host.open_path(path)
 
     def _why_nothing(self) -> str:
-        """There is nothing of this name; which is the nearest."""
+        """Return a message that nothing matches the filter, with the most similar name."""
         known = [entry.name for entry in self._entries() if _is_folder(entry) or self._is_shown(entry.name)]
         return f"there is no '{self.filter_text}' here{nearest(self.filter_text, known)}"
 
@@ -245,7 +245,7 @@ class ChooseFolder(_Browser):
         self.field.set(self.text)
 
     def confirm(self) -> None:
-        """Enter on a folder of the list goes into it; else the one in the field is chosen."""
+        """Show the selected folder if the list has the focus; otherwise choose the folder in the field."""
         item = self.rows.item
         if self.focused is self.rows and item is not None:
             self.go(item.value)
@@ -262,8 +262,15 @@ class SaveFile(_Browser):
     action = "Save"
 
     def __init__(self, host: Host, title: str, suffix: str, name: str, save: Callable[[Path], None]) -> None:
-        """`save` gets a path with the right ending; overwriting was agreed to. When it raises a ConfigError, that
-        is shown here and the dialog stays, with the name as it was.
+        """Ask where to save a file.
+
+        Args:
+            host: Window of the dialog.
+            title: Title of the dialog.
+            suffix: Suffix of the file, with its dot.
+            name: Suggested name.
+            save: Called with a path that has the suffix, after the user has agreed to overwrite an existing file. If it
+                raises a ConfigError, the dialog shows the problem and stays open.
         """
         self.title, self.suffix, self.save = title, suffix, save
         self.suffixes = (suffix,)
@@ -275,7 +282,7 @@ class SaveFile(_Browser):
     def field_text(self) -> str:
         return self.name
 
-    _stem_wanted = False  # the name without its ending is to be selected, once the field has the focus
+    _stem_wanted = False  # whether to select the name without its suffix when the field gets the focus
 
     def _select_stem(self) -> None:
         self._stem_wanted = True
@@ -319,7 +326,10 @@ class SaveFile(_Browser):
             self._ask_about(path) if os.path.exists(path) else self._finish(path)
 
     def _can_write(self, path: Path) -> bool:
-        """Say here why nothing can be written, before anything is: a save that goes on in the background cannot."""
+        """Return whether a file can be written; show the reason if not.
+
+        This is checked before saving, because a save in the background cannot show its error in this dialog.
+        """
         try:
             check_place(path)
         except ConfigError as error:
@@ -338,12 +348,12 @@ class SaveFile(_Browser):
         except ConfigError as error:
             self.complain("\n".join(error.problems))
             return
-        if self.is_open:  # what came after saving may have shown another dialog
+        if self.is_open:  # the callback may have opened another dialog
             self.host.close_dialog()
 
 
 def clean_name(name: str, suffix: str) -> str:
-    """A name that every system takes for a file, without its ending."""
+    """Return a name without its suffix that is a valid file name on every system."""
     stem = name[: -len(suffix)] if name.lower().endswith(suffix) else name
     kept = typed_text("".join("-" if char in _FORBIDDEN or not char.isprintable() else char for char in stem))
     return shortened(kept.strip(" .-")[:100], 200) or "untitled"
@@ -379,4 +389,4 @@ def _when(seconds: float) -> str:
 
 
 def _nothing() -> None:
-    """Stay in the dialog."""
+    """Do nothing, so that the dialog stays open."""

@@ -1,4 +1,4 @@
-"""One-click examples, each showing one phenomenon: a picture of the map, what to look at, and who walks."""
+"""Gallery of examples, each for one phenomenon: a picture of the map, an explanation, and the agents."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,16 +22,18 @@ from ui.widgets.scrolling import Scrolled
 
 _CARD_WIDTH, _CARD_HEIGHT, _GAP, _PAD = 190, 192, 12, 10
 _DETAIL = 348
-"""Width of the part that shows the chosen example at large."""
+"""Width of the area that shows the chosen example in detail, in design units."""
 
 
 @dataclass(frozen=True)
 class Example:
+    """One example of the gallery, read from its file."""
+
     path: Path
     title: str
     caption: str
     agents: tuple[str, ...]
-    scenario: Scenario | None  # None: it cannot be read, and the caption says why
+    scenario: Scenario | None  # None: the file cannot be read, and the caption gives the reason
 
 
 class Gallery(Dialog):
@@ -65,7 +67,7 @@ class Gallery(Dialog):
             self.detail.refresh()
 
     def _paint_detail(self, pen: Canvas) -> None:
-        """The chosen example, or the one under the mouse."""
+        """Draw the example under the mouse, or else the chosen one, in detail."""
         shown = self.cards.shown if hasattr(self, "cards") else None
         if shown is None:
             return
@@ -96,7 +98,7 @@ class Gallery(Dialog):
 
 @lru_cache(maxsize=64)
 def _read(path: Path, changed_ns: int) -> Example:
-    """An example, read once as long as its file does not change."""
+    """Return an example, cached by its file and the file's modification time."""
     try:
         scenario = files.open_any(path).scenario
     except ConfigError as error:
@@ -106,7 +108,7 @@ def _read(path: Path, changed_ns: int) -> Example:
 
 
 def _agent_line(config: AgentConfig, budget: int) -> str:
-    """Name, label and what is set, such as 'TB-WA* (greedy): weight=3, k=1'."""
+    """Return name, label, parameters and budget of an agent, such as 'TB-WA* (greedy): weight=3, k=1'."""
     name = BY_KEY[config.kind].name
     label = f" ({config.label})" if config.label and config.label != name else ""
     params = params_text(BY_KEY[config.kind], config.params, ", ")
@@ -122,13 +124,13 @@ def example(path: Path) -> Example:
 
 
 def _picture_of(shown: Example, scenario: Scenario, size: tuple[int, int], palette: Palette) -> pygame.Surface:
-    """What happens in it where there is a picture of that, else its map."""
+    """Return the picture of an example if there is one, else a thumbnail of its map."""
     found = example_picture(shown.path.stem, size, palette) if files.is_shipped(shown.path) else None
     return found or thumbnail(scenario.grid, scenario.start_cell, scenario.goal_cell, size, palette)
 
 
 class _Cards(Scrolled):
-    """A grid of cards. The maps are read one in each frame, so that the gallery opens at once."""
+    """Grid of cards. One example file is read per frame, so that the gallery opens at once."""
 
     shows_ring = False
 
@@ -158,7 +160,7 @@ class _Cards(Scrolled):
 
     @property
     def shown(self) -> Example | None:
-        """The example under the mouse, or else the chosen one."""
+        """Return the example under the mouse, or else the chosen one; None if it has not been read yet."""
         place = self._shown_place
         return self.examples[place] if 0 <= place < len(self.examples) else None
 

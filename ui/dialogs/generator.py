@@ -1,4 +1,4 @@
-"""Makes a map: a kind, its parameters, a seed that is shown, and a picture of what will come out."""
+"""Map generator: a kind of map, its parameters and its seed, with a preview."""
 
 import random
 
@@ -17,7 +17,7 @@ from ui.widgets.forms import ParamForm
 from ui.widgets.lists import Col, Item, Rows
 
 LIVE_CELLS = 1 << 20
-"""Larger maps are not made for the picture but when Enter is pressed."""
+"""Maximum number of cells of a map with a preview. Larger maps are generated only when Enter is pressed."""
 
 _SEEDS = 1_000_000
 _MOVEMENT = (RULE, DIAGONAL)
@@ -34,7 +34,7 @@ class GenerateMap(FormDialog):
         self.values: dict[str, dict[str, Value]] = {
             spec.kind: {param.name: param.default for param in spec.params} for spec in GENERATORS
         }
-        self.movement: dict[str, Value] = {param.name: param.default for param in _MOVEMENT}  # of whatever kind
+        self.movement: dict[str, Value] = {param.name: param.default for param in _MOVEMENT}  # shared by all kinds
         self.made: Generated | None = None
         self.problem = ""
         self.picture: Picture | None = None
@@ -60,7 +60,7 @@ class GenerateMap(FormDialog):
         self._fill_form()
 
     def _fill_form(self) -> None:
-        """The parameters of the chosen kind, in place of those before."""
+        """Create the form for the parameters of the chosen kind."""
         values = self.values[self.spec.kind] | self.movement
         self.form = ParamForm(self, self.form_rect, (*self.spec.params, *_MOVEMENT), values, self._changed)
         self.controls = [self.rows, *self.form.controls()]
@@ -101,7 +101,7 @@ class GenerateMap(FormDialog):
 
     def new_seed(self) -> None:
         if self._has_seed:
-            seed = random.randrange(_SEEDS)  # not part of any run: it is shown, and the map hangs on it alone
+            seed = random.randrange(_SEEDS)  # unseeded: the form shows it, and only the map depends on it
             self.values[self.spec.kind]["seed"] = seed
             self.form.show({"seed": seed})
             self._wants_map = True

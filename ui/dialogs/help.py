@@ -1,4 +1,4 @@
-"""All keys on one page, made from the dispatcher's own table."""
+"""Overview of all keys on one page, generated from the command table."""
 
 from dataclasses import dataclass, replace
 
@@ -11,32 +11,32 @@ from ui.widgets.controls import Drawn, Field
 from ui.widgets.scrolling import Scrolled
 
 _PITCHES = ((18, 13), (17, 12.5), (16, 12))
-"""Line heights and text sizes; the largest with which the page needs no scrolling is taken, or the largest of all."""
+"""Line heights and text sizes. The largest pair that avoids scrolling is used, or the largest if none does."""
 
-_HEAD = 1.5  # height of a group's name in lines
-_COLUMN = 380  # least width of a column
-_KEYS = 88  # where the text begins, unless keys are longer
+_HEAD = 1.5  # height of a group's name, in lines
+_COLUMN = 380  # minimum width of a column
+_KEYS = 88  # minimum width of the keys before the text
 _GAP = 20
-_BAR = 14  # the room of the bar that scrolls
+_BAR = 14  # width reserved for the scroll bar
 _GOES_ON = ", continued"
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the page: a group's name when there is no help."""
+    """One line of the page: the keys of a command and its help, or the name of a group if `help` is empty."""
 
-    keys: str
+    keys: str  # or the name of the group
     help: str = ""
     searched: str = ""
 
 
 @dataclass(frozen=True)
 class _SetOut:
-    """A line as it stands in its column. `start`: where the words begin; a group's name has none."""
+    """A line wrapped to the width of its column."""
 
-    keys: str
-    start: int
-    words: tuple[str, ...]
+    keys: str  # or the name of a group
+    start: int  # x of the text, in pixels
+    words: tuple[str, ...]  # wrapped text; empty for the name of a group
 
 
 class HelpOverlay(Dialog):
@@ -73,7 +73,7 @@ class HelpOverlay(Dialog):
 
 
 def lines_of(table: CommandTable, query: str = "") -> list[Line]:
-    """The lines of the page: each group that has a command with all words of the query."""
+    """Return the lines of the page: commands that contain all words of the query, below the names of their groups."""
     words = query.lower().split()
     page: list[Line] = []
     for group in table.groups:
@@ -91,7 +91,7 @@ def _line(family: Family) -> Line:
 
 
 class _Page(Scrolled):
-    """The lines in as many columns as fit, scrolling where they do not."""
+    """Lines in as many columns as fit into the width, with a scroll bar if necessary."""
 
     can_focus = False
 
@@ -112,12 +112,12 @@ class _Page(Scrolled):
             tallest = max((self._height(column) for column in self.columns), default=0)
             if tallest + px(3) <= height:
                 break
-        self.bar.measure(height, tallest + px(3))  # letters hang down below the last line
+        self.bar.measure(height, tallest + px(3))  # room for descenders of the last line
         self.bar.scroll_to(0)
         self.element.refresh()
 
     def _set_out(self, line: Line) -> _SetOut:
-        """What is said of a key goes on in a second line where it is too long for one."""
+        """Return a line with its text wrapped to the width of a column."""
         pen, most = self.dialog.pen, self.column_width // 2
         keys = pen.cut(line.keys, most, 12, "mono") if line.help else line.keys
         start = max(pen.px(_KEYS), pen.text_width(keys, 12, "mono") + pen.px(12))
@@ -131,8 +131,10 @@ class _Page(Scrolled):
         return self.pitch * len(line.words) or round(self.pitch * _HEAD)
 
     def _flow(self, lines: list[_SetOut], count: int) -> list[list[_SetOut]]:
-        """Columns of about the same height; a group's name does not stand alone at the foot, and one that goes on in
-        the next column has it there again.
+        """Return the lines in columns of similar height.
+
+        The name of a group is never the last line of a column. A group that continues in the next column has its name
+        repeated there.
         """
         target = max(self._height(lines) / count, 1)
         columns: list[list[_SetOut]] = [[]]

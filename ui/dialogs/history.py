@@ -1,6 +1,6 @@
-"""The history: everything that was done, and what of it was taken back. A click goes to that place.
+"""Undo history: a list of all actions, undone ones included. A click undoes or redoes up to that action.
 
-The dialog stands beside the map and darkens nothing: one looks at what was done there.
+The dialog is modeless and placed at the side of the window, so that the effect is visible on the map.
 """
 
 import pygame
@@ -35,7 +35,7 @@ class HistoryList(Dialog):
         return len(self.host.session.history.done)
 
     def _now(self) -> tuple[int, Done | None]:
-        """What tells whether the list is still right."""
+        """Return a key of the history's present state; the list is refreshed when it changes."""
         history = self.host.session.history
         return len(history.undone), history.done[-1] if history.done else None
 
@@ -55,7 +55,7 @@ class HistoryList(Dialog):
         self.rows.set(self._items(), self._place, tells=False)
 
     def update(self, seconds: float = 1 / 60) -> None:
-        """Follow what is done meanwhile."""
+        """Refresh the list after actions elsewhere."""
         super().update(seconds)
         if self._now() != self._shown:
             self._refresh()

@@ -1,4 +1,4 @@
-"""The dialog that is open, and all that dialogs ask of the window which they are in (`Host` in ui/dialogs/base.py)."""
+"""Owner of the open dialog, and implementation of the dialogs' host (`Host` in ui/dialogs/base.py)."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ class Dialogs:
         self.rebuild(window_size)
 
     def rebuild(self, window_size: tuple[int, int]) -> None:
-        """New widgets for a new size, scale or theme; an open dialog is made again as it was."""
+        """Recreate all widgets for a new size, scale or theme; an open dialog keeps its content."""
         self.window_size = window_size
         self.gui: pygame_gui.UIManager = make_manager(window_size, self.palette, self.scale)
         if self.dialog is not None:
@@ -60,7 +60,14 @@ class Dialogs:
         return MessageBox(host, title, problems)
 
     def work(self, title: str, job: Job[T], then: Callable[[T], None], failed: str = "That did not work") -> None:
-        """Go on with the result of a job; where it takes a while, show how far it is, with a way to stop it."""
+        """Call `then` with the result of a job; if it takes long, show its progress and a way to stop it.
+
+        Args:
+            title: Title of the progress dialog.
+            job: Job that is already running.
+            then: Called with the result, in the main thread.
+            failed: Title of the message if the job raises a ConfigError.
+        """
 
         def finish(done: Job[T]) -> None:
             try:
@@ -79,16 +86,16 @@ class Dialogs:
 
     @property
     def takes_all(self) -> bool:
-        """Whether nothing else can be clicked."""
+        """Return whether a modal dialog is open, so that nothing else can be clicked."""
         return self.dialog is not None and self.dialog.veils
 
     @property
     def is_still(self) -> bool:
-        """Whether nothing in the dialog moves by itself; where there is none, nothing does."""
+        """Return whether the open dialog needs no redraw until the next event; True if no dialog is open."""
         return self.dialog is None or self.dialog.is_still
 
     def handle(self, event: pygame.event.Event) -> bool:
-        """Whether the dialog has used an event."""
+        """Pass an event to the open dialog; return whether the dialog consumed it."""
         return self.dialog is not None and self.dialog.handle(event)
 
     def update(self, seconds: float) -> None:
@@ -96,7 +103,7 @@ class Dialogs:
             self.gui.update(seconds)
             self.dialog.update(seconds)
 
-    # --- what dialogs ask for ---------------------------------------------------------------------
+    # --- interface for dialogs --------------------------------------------------------------------
 
     @property
     def palette(self) -> Palette:

@@ -1,4 +1,4 @@
-"""The lessons that ship, to begin one; a teacher's own are opened like any file."""
+"""List of the lessons that are part of the program; other lessons are opened like any file."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -43,5 +43,5 @@ def _item(path: Path) -> Item:
 
 @lru_cache(maxsize=64)
 def _read(path: Path, changed_ns: int) -> Lesson:
-    """A lesson, read once as long as its file does not change."""
+    """Return a lesson, cached by its file and the file's modification time."""
     return files.read_lesson(path, is_played=False)

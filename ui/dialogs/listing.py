@@ -1,4 +1,4 @@
-"""A list of things to go to: what lessons, moments and recent files have in common."""
+"""Base classes of list dialogs, for lessons, moments and recent files."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,20 +10,20 @@ from ui.widgets.lists import Col, Item, Rows
 
 
 class Listing(Dialog):
-    """A row for each thing; Enter, the button or a double click goes to the one that is selected."""
+    """Dialog with a list. Enter, the main button or a double click opens the selected item."""
 
-    second = Col(width=110, align="right", role="dim")  # the column beside the names
-    is_chosen_at_once = False  # a click goes there
-    empty = ""
-    other = "Close"  # the button beside the one that goes there, and `turn_to_other` what it does
-    word = "Open"
-    at = 0
+    second = Col(width=110, align="right", role="dim")  # column to the right of the names
+    is_chosen_at_once = False  # whether a single click opens an item
+    empty = ""  # text of an empty list
+    other = "Close"  # label of the second button, which calls turn_to_other()
+    word = "Open"  # label of the main button
+    at = 0  # index of the selected row
 
     def items(self) -> Sequence[Item]:
         raise NotImplementedError
 
     def go(self, value: Any) -> None:
-        """Go to what a row is about; the dialog is closed already."""
+        """Open the item of a row; called after the dialog was closed."""
         raise NotImplementedError
 
     def turn_to_other(self) -> None:
@@ -58,7 +58,7 @@ class Listing(Dialog):
 
 
 class FileListing(Listing):
-    """The same for files, beside all others that there are."""
+    """List of files; the second button opens the file dialog for other files."""
 
     def turn_to_other(self) -> None:
         self.host.close_dialog()

@@ -1,4 +1,4 @@
-"""A message, or everything that is wrong with a file, one line for each problem."""
+"""Message box: one message, or a list of problems such as all errors of a file."""
 
 from collections.abc import Sequence
 
@@ -37,7 +37,7 @@ class MessageBox(Dialog):
 
 
 class _Paragraphs(Scrolled):
-    """Wrapped paragraphs that scroll."""
+    """Wrapped paragraphs with a scroll bar."""
 
     shows_ring = False
 
@@ -53,7 +53,7 @@ class _Paragraphs(Scrolled):
 
     @staticmethod
     def height_of(host: Host, texts: Sequence[str], width: int) -> int:
-        """At 100 %."""
+        """Return the height of wrapped texts, in design units."""
         lines = _wrapped(host.scale, texts, round((width - ScrollBar.WIDTH - 6) * host.scale))
         return len(lines) * (_LINE + 1) + _GAP * len(texts)
 
@@ -75,7 +75,7 @@ class _Paragraphs(Scrolled):
 
 
 def _wrapped(scale: float, texts: Sequence[str], width: int) -> list[tuple[str, bool]]:
-    """Lines, and whether each begins a paragraph. A word longer than a line is broken."""
+    """Return wrapped lines, each with whether it begins a paragraph; a word longer than a line is broken."""
     pen = Canvas(scale)
     room = width - pen.px(_INDENT)
     lines: list[tuple[str, bool]] = []

@@ -1,4 +1,4 @@
-"""What is worth seeing in the run so far; a click goes there."""
+"""List of moments worth seeing in the run so far; a click seeks to the moment."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Asks for one whole number."""
+"""Prompt for a whole number."""
 
 from collections.abc import Callable
 

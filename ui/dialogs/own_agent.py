@@ -1,4 +1,4 @@
-"""One question before a program that somebody has written is run for the first time."""
+"""Question before a user-defined agent's file is run for the first time."""
 
 from collections.abc import Callable
 
@@ -17,4 +17,4 @@ class OwnAgentQuestion(Question):
 
 
 def _nothing() -> None:
-    """It is not run."""
+    """Do nothing, so that the file is not run."""

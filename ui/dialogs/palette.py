@@ -1,4 +1,4 @@
-"""Every command by its name: type to find it, Enter does it, and its key stands beside it."""
+"""Command palette: a searchable list of all commands and their keys; Enter runs the selected command."""
 
 import pygame
 
@@ -42,7 +42,7 @@ class CommandPalette(Dialog):
         ]
 
     def key(self, event: pygame.event.Event) -> bool:
-        # Home and End belong to the text.
+        # Home and End move the cursor in the text field.
         return event.key not in (pygame.K_HOME, pygame.K_END) and self.rows.key(event)
 
     def confirm(self) -> None:
@@ -53,7 +53,7 @@ class CommandPalette(Dialog):
 
 
 def found(table: CommandTable, query: str) -> list[Command]:
-    """The commands that have all words of the query; those that begin with it first."""
+    """Return the commands that contain all words of the query, best matches first."""
     words = query.lower().split()
     listed = [c for c in table if c.id not in _NOT_LISTED]
     hits = [c for c in listed if all(word in _searched(c) for word in words)]

@@ -1,4 +1,4 @@
-"""The problems of an open .scen file: listed, sorted, filtered, and opened with Enter."""
+"""List of the problems of an open .scen file, with sorting and search; Enter opens a problem."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -117,11 +117,14 @@ class ProblemList(Dialog):
             self.ask(lambda host: MessageBox(host, "The problem could not be opened", reasons))
             return
         self.host.close_dialog()
-        self.host.open_scenario(scenario, keeps_view=True)  # another row of the same file
+        self.host.open_scenario(scenario, keeps_view=True)  # a problem of the same file, so the view is kept
 
 
 def matches(row: ScenRow, query: str) -> bool:
-    """Whether a row has all words of the query: a number is its own, 'b' and a number its bucket."""
+    """Return whether a row matches all words of a query.
+
+    A number matches the beginning of the row's number, "b" and a number the bucket, any other word the remark.
+    """
     return all(_matches_word(row, word) for word in query.lower().split())
 
 

@@ -1,4 +1,4 @@
-"""A short question with a few answers."""
+"""Short question with a few answers."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,15 +9,21 @@ from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Text
 
 Answer = tuple[str, Callable[[], None], str]
-"""Label, what to do after the question is closed, and "", "main" or "danger"."""
+"""Label, callback that is called after the question was closed, and kind: "", "main" or "danger"."""
 
 
 class Question(Dialog):
     closes_outside = False
 
     def __init__(self, host: Host, title: str, text: str, answers: Sequence[Answer]) -> None:
-        """Ask with these answers. The main answer is what Enter means, and never one that loses something; Esc gives
-        none.
+        """Ask a question.
+
+        Args:
+            host: Window of the dialog.
+            title: Title of the dialog.
+            text: Text of the question.
+            answers: Buttons from left to right. Enter presses the one of kind "main", which must not discard anything;
+                Esc closes the question without an answer.
         """
         text = host.commands.worded(text)
         self.title, self.text, self.answers = title, text, list(answers)
@@ -38,7 +44,7 @@ class Question(Dialog):
         return give
 
     def key(self, event: pygame.event.Event) -> bool:
-        """Left and right go from answer to answer."""
+        """Move the focus between the answers with the left and right keys."""
         step = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1}.get(event.key)
         if step:
             self.focus_next(step)
@@ -46,7 +52,7 @@ class Question(Dialog):
 
 
 def text_height(host: Host, text: str, width: int, size: float) -> int:
-    """Height at 100 % of a wrapped text."""
+    """Return the height of a wrapped text, in design units."""
     pen = Canvas(host.scale)
     lines = pen.wrap_lines(text, round(width * host.scale), size)
     return round(len(lines) * pen.px(size * 1.45) / host.scale) + 2

@@ -1,4 +1,4 @@
-"""The files opened lately."""
+"""List of recently opened files."""
 
 import os
 from pathlib import Path

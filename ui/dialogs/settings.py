@@ -1,4 +1,4 @@
-"""Settings: how the window looks, where files go, how much memory it takes, which key does what. All works at once."""
+"""Settings: appearance, folders, memory limits and keys. Changes apply at once."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -40,13 +40,13 @@ FORM: tuple[Param, ...] = (
     PREPARED_DISK,
 )
 FOLDERS = {"recordings": "Pictures and videos go to", "files_folder": "Open and save begin in"}
-"""Settings that name a folder, and what the dialog calls them."""
+"""Settings that are folders, with their labels in the dialog."""
 
 _FORM_WIDTH, _PAGES, _BUTTONS, _FOLDER, _FOLDER_LABEL, _LABEL_ABOVE, _BROWSE = 360, 30, 34, 34, 190, 22, 40
 LOOK, KEYS, FILES = "look", "keys", "folders"
 PAGES = (LOOK, KEYS, FILES)
 _LEAST_WIDE, _LEAST_HIGH = 620, 240
-"""In a smaller card there is a page for each part."""
+"""Minimum size, in design units, for all parts at once; a smaller card shows one page at a time."""
 
 _BARE = (
     *(pygame.K_LSHIFT, pygame.K_RSHIFT, pygame.K_LCTRL, pygame.K_RCTRL, pygame.K_LALT, pygame.K_RALT),
@@ -54,7 +54,7 @@ _BARE = (
 )
 
 Rebind = Callable[[str, str | None], None]
-"""Gives a command other keys; with None its usual ones."""
+"""Function that assigns a key to a command id; None restores the default keys."""
 
 
 class SettingsDialog(FormDialog):
@@ -66,7 +66,15 @@ class SettingsDialog(FormDialog):
     def __init__(
         self, host: Host, apply: Callable[[], None], rebind: Rebind, recordings: Path, fixed: str | None = None
     ) -> None:
-        """`recordings`: the usual folder of pictures and videos; `fixed`: what says that it cannot be chosen."""
+        """Open the settings.
+
+        Args:
+            host: Window of the dialog.
+            apply: Called after each change, to apply and save the settings.
+            rebind: Function that assigns keys to commands.
+            recordings: Default folder of pictures and videos.
+            fixed: Message if that folder cannot be changed here; None if it can.
+        """
         self.apply, self.rebind = apply, rebind
         self.usual, self.fixed = {"recordings": str(recordings), "files_folder": ""}, fixed
         self.at, self.page = 0, LOOK
@@ -75,7 +83,7 @@ class SettingsDialog(FormDialog):
         super().__init__(host)
 
     def build(self) -> None:
-        """All of it beside and below each other, or in a small card one page at a time."""
+        """Create all parts at once, or only the chosen page in a small card."""
         area = self.area.copy()
         self.fields: dict[str, Field] = {}
         self.rows: Rows | None = None
@@ -108,7 +116,7 @@ class SettingsDialog(FormDialog):
         self.rebuild()
 
     def _build_form(self, area: pygame.Rect, params: Sequence[Param]) -> None:
-        """Without parameters it takes no room."""
+        """Create the form; without parameters it is empty and takes up no space."""
         area = area if params else pygame.Rect(*area.topleft, 1, 1)
         values = {param.name: getattr(self.host.settings, param.name) for param in params}
         self.form = ParamForm(self, area, params, values, self._changed, gives_back=True)
@@ -150,14 +158,14 @@ class SettingsDialog(FormDialog):
         self.waits_for_key = False
         self.complain("")
 
-    # --- how it looks -----------------------------------------------------------------------------
+    # --- appearance -------------------------------------------------------------------------------
 
     def _changed(self, name: str, value: Value) -> None:
         setattr(self.host.settings, name, value)
         self._is_changed = True
 
     def update(self, seconds: float = 1 / 60) -> None:
-        """Another theme or size makes this dialog anew, so that waits until no control is at work."""
+        """Apply changed settings here, not in a control's callback: a new theme or size recreates all controls."""
         super().update(seconds)
         self.form.update(seconds)
         if self._is_changed:
@@ -170,7 +178,7 @@ class SettingsDialog(FormDialog):
         self._name_folder(name)
 
     def _name_folder(self, name: str) -> bool:
-        """Take over what the field of a folder says; whether it can be used."""
+        """Apply the text in the field of a folder; return whether the folder can be used."""
         text = self.fields[name].text.strip()
         if text in ("", self.usual[name]):
             self._put_folder(name, "")
@@ -190,7 +198,7 @@ class SettingsDialog(FormDialog):
 
     def _browse(self, name: str) -> None:
         def choose(folder: Path) -> None:
-            if name in self.fields:  # the window may have become too small for it meanwhile
+            if name in self.fields:  # a window that became smaller may not show the field any more
                 self.fields[name].set(str(folder))
                 self._name_folder(name)
 
@@ -249,7 +257,7 @@ class SettingsDialog(FormDialog):
 
 
 def _wrong_folder(folder: Path, *, is_made: bool) -> str:
-    """Why files cannot be kept there; "" where they can. `is_made`: it is made when it is needed."""
+    """Return why files cannot be saved in a folder, or "" if they can; with `is_made` it may not exist yet."""
     if not folder.is_absolute():
         return f"expected a folder from the root or from ~, got {folder}"
     try:

@@ -1,4 +1,4 @@
-"""Split policy: the same agent with several settings from this tick on, side by side."""
+"""Split policy: branches that continue from the present tick with different settings of one agent."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from ui.widgets.controls import Text
 from ui.widgets.forms import named
 from ui.widgets.lists import Col, Item, Rows
 
-_MOST = 4  # futures of one split
+_MOST = 4  # maximum number of branches of one split
 _BUDGET = Param("budget", int, 1, "most expansions of this agent in one tick", symbol="k")
 
 Variants = list[Mapping[str, Value | None]]
@@ -50,8 +50,11 @@ class SplitPolicy(Dialog):
 
 
 def choices_of(params: tuple[Param, ...], now: Mapping[str, Value], budget: int) -> list[tuple[str, str, Variants]]:
-    """What can be split, by its name in forms and what it means: every choice and switch, the weight, the budget."""
-    asked_for = sorted(params, key=lambda param: param.name != "restart")  # what the split is asked for most
+    """Return the parameters that can be split, each as (name in forms, explanation, variants).
+
+    These are all choices and on/off parameters, the weight and the budget.
+    """
+    asked_for = sorted(params, key=lambda param: param.name != "restart")  # the most common split first
     budgets = sorted({max(1, budget // 4), budget, budget * 4})
     found = [(param, _values_of(param, now[param.name])) for param in asked_for]
     found.append((_BUDGET, list(budgets)))
@@ -63,7 +66,7 @@ def choices_of(params: tuple[Param, ...], now: Mapping[str, Value], budget: int)
 
 
 def _values_of(param: Param, now: Value) -> list[Value]:
-    """The values worth comparing with the present one, in order."""
+    """Return the values of a parameter that are worth comparing, in order; empty if there are none."""
     if param.kind is bool:
         return [False, True]
     if param.kind is str:

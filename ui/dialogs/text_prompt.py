@@ -1,4 +1,4 @@
-"""Asks for one line of text."""
+"""Prompt for one line of text."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,16 @@ class TextPrompt(Dialog):
         wrong: Callable[[str], str | None] = _nothing_wrong,
         near: Where = nowhere,
     ) -> None:
-        """`wrong`: what speaks against a text, if anything does. `near`: what it is about, to stand below that."""
+        """Ask for a text.
+
+        Args:
+            host: Window of the dialog.
+            title: Title of the dialog.
+            text: Initial text.
+            go: Called with the text after the dialog was closed.
+            wrong: Function that returns why a text is not valid, or None if it is.
+            near: Callback that returns the rectangle below which the dialog is placed.
+        """
         self.title, self.text, self.go, self.wrong, self.near = title, text, go, wrong, near
         super().__init__(host)
 

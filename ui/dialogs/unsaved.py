@@ -1,4 +1,4 @@
-"""What to do with work before something would lose it: save, discard, or stay."""
+"""Questions before unsaved work would be lost: save, discard, or cancel."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ from ui.model.study import Study
 
 
 class UnsavedQuestion(Question):
-    """The main answer saves what keeps everything: the map where nothing else was changed, else the session."""
+    """Question about unsaved edits. The main answer saves the map if only the map was changed, else the session."""
 
     def __init__(self, host: Host, go_on: Callable[[], None]) -> None:
         self.go_on = go_on
@@ -35,7 +35,7 @@ class UnsavedQuestion(Question):
 
     @staticmethod
     def _is_map_alone(session: Session) -> bool:
-        """Whether a map is open, and nothing but the map was changed."""
+        """Return whether a map is open and only the map was changed."""
         is_map = session.path is None or session.path.suffix.lower() == MAP_SUFFIX
         return is_map and session.unsaved.is_map_alone
 
@@ -59,7 +59,7 @@ class UnsavedQuestion(Question):
 
 
 class RunningQuestion(Question):
-    """An experiment runs beside the window, which would end with it."""
+    """Question before quitting while an experiment is running, which would end it."""
 
     def __init__(self, host: Host, study: Study, go_on: Callable[[], None]) -> None:
         study.poll()
@@ -70,7 +70,7 @@ class RunningQuestion(Question):
 
 
 def _told(session: Session) -> str:
-    """What there is to lose, in a few words."""
+    """Return a short summary of the unsaved changes, such as "3 changes in 2 branches"; "" if there are none."""
     by_hand = {e.id: e for b in session.run.tree.branches.values() for e in b.timeline.entries() if not e.is_scripted}
     edits = len(deeds_of(by_hand.values()))
     if not edits and len(session.run.tree.branches) == 1:
@@ -81,4 +81,4 @@ def _told(session: Session) -> str:
 
 
 def _nothing() -> None:
-    """Stay."""
+    """Do nothing; answer of "Cancel"."""

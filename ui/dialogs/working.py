@@ -1,4 +1,4 @@
-"""Something takes a while: how far it is, and a way to stop it."""
+"""Progress dialog of a job, with a button to cancel it."""
 
 import time
 from collections.abc import Callable
@@ -11,19 +11,19 @@ from ui.model.job import Job
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Control, Drawn, Text
 
-_SWEEP_S = 1.6  # of the bar, where it is not known how far the work is
+_SWEEP_S = 1.6  # period of the moving bar that is shown while the progress is unknown
 
 
 class Working(Dialog):
     closes_outside = False
 
     def __init__(self, host: Host, title: str, job: Job[Any], finish: Callable[[Job[Any]], None]) -> None:
-        """`finish` takes the result, after this dialog is closed."""
+        """Show the progress of a job; call `finish` with the finished job after this dialog was closed."""
         self.title, self.job, self.finish = title, job, finish
         self.began_s = time.monotonic()
         self.size = (480, HEADING + FOOTER + 46)
         super().__init__(host)
-        self._settling_s = SETTLE_S  # an Enter that was meant for what began the work does not cancel it
+        self._settling_s = SETTLE_S  # so that the Enter that started the job does not cancel it
 
     def build(self) -> None:
         area = self.area

@@ -1,6 +1,6 @@
-"""Find the worst block: which switch or cell, blocked at which tick, costs the focused agent most.
+"""Worst block: search for the switch or cell that costs the focused agent most if blocked, and at which tick.
 
-The candidates are tried in a thread, on forks that share nothing with the run in the window.
+The candidates are tried in a thread, on forks that share no mutable state with the run in the window.
 """
 
 import threading
@@ -17,9 +17,9 @@ from ui.model import branching
 from ui.widgets.controls import Button, Text
 from ui.widgets.lists import Col, Item, Rows
 
-MOMENTS = 8  # ticks at which each block is tried
+MOMENTS = 8  # number of ticks at which each block is tried
 MOST_SHOWN = 500
-_PIECE = 20_000.0  # microseconds of simulation between two looks at whether to stop
+_PIECE = 20_000.0  # microseconds of simulation between two checks for cancellation
 _REFRESH_S = 0.25
 
 SWITCHES, CELLS = "switches", "cells"
@@ -143,7 +143,7 @@ class WorstBlock(Dialog):
         return self.rows.key(event)
 
     def confirm(self) -> None:
-        """Open the chosen what-if beside the run that it comes from."""
+        """Open the selected result as a branch next to its run; without results, start or stop the search."""
         item = self.rows.item
         if item is None:
             self._start_or_stop()

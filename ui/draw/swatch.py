@@ -50,7 +50,7 @@ class Swatch:
                 self.fill(left, right, int(table[word]))
 
     def wall(self, left: int, right: int) -> None:
-        """Draw a wall as on the map: its edge, filled with the background colour."""
+        """Draw a wall as on the map: an edge around an area in the background colour."""
         self.fill(left, right, packed(self.palette.outside))
         for inset in range(self.px(1)):
             box = (left + inset, inset, right - inset, self.height - inset)

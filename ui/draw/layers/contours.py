@@ -33,8 +33,8 @@ def lines_of(contours: Limits, free: npt.NDArray[np.bool_], width: int) -> Lines
         The x and the y of all ends of lines, in cells from the middle of cell 0, and pairs of indices into them.
     """
     limits, land = contours.reshape(-1, width), free.reshape(-1, width)
-    y, x = np.nonzero((limits[:, 1:] != limits[:, :-1]) & land[:, 1:] & land[:, :-1])  # between a cell and its right neighbour
-    v, u = np.nonzero((limits[1:] != limits[:-1]) & land[1:] & land[:-1])  # between a cell and its lower neighbour
+    y, x = np.nonzero((limits[:, 1:] != limits[:, :-1]) & land[:, 1:] & land[:, :-1])  # between horizontal neighbours
+    v, u = np.nonzero((limits[1:] != limits[:-1]) & land[1:] & land[:-1])  # between vertical neighbours
     begin_x, begin_y = np.concatenate([x + 0.5, u - 0.5]), np.concatenate([y - 0.5, v + 0.5])
     end_x, end_y = np.concatenate([x + 0.5, u + 0.5]), np.concatenate([y + 0.5, v + 0.5])
     arcs = np.arange(2 * begin_x.size, dtype=np.int32).reshape(2, -1).T.copy()

@@ -66,7 +66,8 @@ def draw(picture: Picture) -> None:
         return
     reach, width = np.full(marked.cells.size, 2.0 * picture.ui_scale), picture.px(1)
     walls = (picture.frame, marked.cells[marked.is_blocked], marked.is_blocked[marked.is_blocked])
-    casing = packed(marks.casing_of(palette, palette.text))  # only on walls: around freed cells it would look like a wall
+    # The casing is only for blocked cells: around freed cells it would look like a wall.
+    casing = packed(marks.casing_of(palette, palette.text))
     strokes.mark_edits(*walls, reach, width + 2 * picture.px(1), casing)
     strokes.mark_edits(*cells, reach, width, packed(palette.text))
 
