@@ -4,7 +4,7 @@ Lifecycle of a dialog, from the app's point of view:
 
     dialog = SomeDialog(host, ...)      creates its widgets in host.gui; host.show(dialog) opens it
     dialog.handle(event) -> bool        receives every event before the window. True: the event was consumed.
-                                        False: the window may handle it; only modeless dialogs return that.
+                                        False: the window may handle it. Modal dialogs consume all key and mouse events.
                                         Calls host.gui.process_events itself, so the app must not call it as well.
     gui.update(s); dialog.update(s)     once per frame while it is open
     if dialog.veils: darken the window, then gui.draw_ui(window)
@@ -51,7 +51,7 @@ LEAST_CARD = (260, 190)
 """Minimum size of a card in design units, even if it exceeds the window: controls of zero size would fail."""
 
 LEAST_BETWEEN_BARS = 430
-"""Minimum height of a card at the right, in design units. A window with less room lets the card cover its bars too."""
+"""Minimum room between the bars for a card at the right, in design units. With less room it covers the bars too."""
 
 REPEAT_DELAY_MS, REPEAT_INTERVAL_MS = 400, 45
 
@@ -412,7 +412,7 @@ class Dialog:
         elif current is None or control.element not in current:
             self.host.gui.set_focus_set(control.element)
             control.place_cursor()
-        # pygame_gui's text fields set the repeat rate when they get the focus and end it when they lose it.
+        # pygame_gui's text fields enable key repeat when they get the focus, and disable it when they lose the focus.
         pygame.key.set_repeat(REPEAT_DELAY_MS, REPEAT_INTERVAL_MS)
         self.ring.follow(control)
 

@@ -78,7 +78,7 @@ class SettingsDialog(FormDialog):
         self.apply, self.rebind = apply, rebind
         self.usual, self.fixed = {"recordings": str(recordings), "files_folder": ""}, fixed
         self.at, self.page = 0, LOOK
-        self.waits_for_key = False  # the next key press is the new key of the chosen command
+        self.waits_for_key = False  # whether the next key press becomes the key of the chosen command
         self._is_changed = False
         super().__init__(host)
 

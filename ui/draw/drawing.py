@@ -74,7 +74,13 @@ class Drawing:
         return [self.xy(int(cell)) for cell in cells]
 
     def fill(self, flat: Mask, colour: Colour, more: str = "") -> Iterable[str]:
-        """Yield one path that fills all cells of a mask; nothing if the mask is empty."""
+        """Yield one path that fills all cells of a mask; nothing if the mask is empty.
+
+        Args:
+            flat: Mask with one entry per cell.
+            colour: Fill colour.
+            more: Further attributes of the path element, with a leading space.
+        """
         data = outline_path(flat.reshape(self.height, self.width))
         if data:
             yield f'<path fill="{hexed(colour)}" fill-rule="evenodd"{more} d="{data}"/>'
@@ -84,7 +90,14 @@ class Drawing:
         return self.fill(flat, colour, f' fill-opacity="{n(TINT)}" transform="translate(-.5 -.5)"')
 
     def cased(self, data: str, colour: Colour, width: float, more: str = "") -> Iterable[str]:
-        """Yield a line on top of a wider casing that separates it from any background."""
+        """Yield a line on top of a wider casing that separates it from any background.
+
+        Args:
+            data: Path data of the line; nothing is drawn if it is empty.
+            colour: Colour of the line.
+            width: Width of the line, in ordinary line widths.
+            more: Further attributes of both path elements, with a leading space.
+        """
         if data:
             wide, narrow = n((width + 0.9) * self.line), n(width * self.line)
             yield f'<path stroke="{self.around(colour)}" stroke-width="{wide}"{more} d="{data}"/>'

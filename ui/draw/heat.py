@@ -98,7 +98,7 @@ def _even_limits(reach: float, bands: int) -> tuple[float, ...]:
 
 
 def _log_limits(reach: float, bands: int) -> tuple[float, ...]:
-    """Return 0, 1 and then a geometric series whose next element would be `reach`; each limit is at least 1 higher."""
+    """Return 0, 1 and then a geometric series whose next element would be `reach`, in steps of at least 1."""
     limits = [0.0]
     for i in count(0):
         if len(limits) == bands:

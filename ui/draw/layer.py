@@ -35,13 +35,13 @@ class Layer:
     legend: str  # meaning of the mark, in one short sentence
     swatch: Callable[[Swatch], None]  # draws the mark on a small patch of free terrain
 
-    draw: Callable[[Picture], None] | None = None
-    fills: int = 0  # the bits of a cell's word (ui/draw/kernels/cellwords.py) whose colour belongs to this layer
+    draw: Callable[[Picture], None] | None = None  # draws the layer on a map, above the fills
+    fills: int = 0  # bits of the cell words (ui/draw/kernels/cellwords.py) whose fill belongs to this layer
     is_filled: Callable[[Picture], bool] = always  # whether `fills` is filled while the layer is on
     is_replaced_by_heat: bool = False  # whether heat hides this layer, because a cell has only one fill
 
-    svg: Callable[[Drawing], Iterable[str]] | None = None
-    svg_fill: Callable[[Drawing], Iterable[str]] | None = None
+    svg: Callable[[Drawing], Iterable[str]] | None = None  # returns SVG elements of lines and marks
+    svg_fill: Callable[[Drawing], Iterable[str]] | None = None  # returns SVG elements of fills
     svg_swatch: Callable[[Drawing], str] | None = None  # mark in a box of 2 x 1 units; None or "": not in the legend
 
     is_of_mind: bool = True  # whether it shows one agent's search or walk; not drawn for a crowd without selected agent

@@ -72,7 +72,14 @@ _made: dict[tuple[str, int, float, str], tuple[tuple[Mask, int], ...]] = {}
 
 
 def marker(name: str, zoom: float, ui_scale: float, palette: Palette) -> tuple[tuple[Mask, int], ...]:
-    """Return the masks of a marker with their packed colours, in drawing order."""
+    """Return the masks of a marker with their packed colours, in drawing order.
+
+    Args:
+        name: Key of _MARKERS, such as "agent" or "goal".
+        zoom: Side of a cell, in pixels.
+        ui_scale: Pixels per design unit.
+        palette: Colours of the theme.
+    """
     key = (name, round(zoom), ui_scale, palette.name)
     if key not in _made:
         _made[key] = _make(_MARKERS[name], zoom, ui_scale, palette)

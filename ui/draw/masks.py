@@ -75,7 +75,7 @@ def trees(size: int) -> Mask:
     x, y = x / size, y / size
     inside = np.zeros(np.broadcast(x, y).shape, np.bool_)
     for at_x, at_y in ((-0.25, -0.2), (0.25, 0.22)):
-        down = y - at_y + 0.2  # from the tip
+        down = y - at_y + 0.2  # distance from the tip
         inside |= (down >= 0) & (down <= 0.36) & (np.abs(x - at_x) <= 0.42 * down)
     return _averaged(inside)
 

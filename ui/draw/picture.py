@@ -27,7 +27,7 @@ from ui.model.trails import Trail
 MARKS_FROM_PX = 6.0  # smallest cell with marks inside, in pixels
 HEAT_TRAILS_FROM_PX = 12.0  # smallest cell, in pixels, with full trails over heat
 THIN_SHARE, CASING_SHARE, FRAME_SHARE = 0.13, 0.07, 0.1  # widths of lines, as fractions of a cell's side
-RECENT_TICKS = 64  # length of the latest part of a trail, which is drawn differently
+RECENT_TICKS = 64  # number of latest ticks whose moves are emphasised
 
 Rect = tuple[int, int, int, int]
 Cells = npt.NDArray[np.int32]
@@ -60,7 +60,7 @@ class Carried:
 
     kind: str  # "start" or "goal"
     cell: int
-    is_refused: bool  # whether it cannot be dropped there
+    is_refused: bool  # whether the marker cannot be dropped on the cell
 
 
 @dataclass(frozen=True)
@@ -184,6 +184,11 @@ class Picture:
         """Tint cells with a translucent colour.
 
         Where several cells share a pixel, each contributes less, so that areas have the same colour at any zoom.
+
+        Args:
+            cells: Cells to tint.
+            colour: Colour of the tint.
+            alpha: Opacity, of 255.
         """
         if self.zoom < 1.0:
             alpha = round(255 * (1.0 - (1.0 - alpha / 255) ** self.zoom))
@@ -232,6 +237,11 @@ class Picture:
         """Draw a marker at a point of the map.
 
         A marker that is larger than its cell and would be cut off at the border of the view is moved inwards.
+
+        Args:
+            name: Name of the marker, see marks.marker().
+            x: Horizontal position in cells; middles of cells are at .5.
+            y: Vertical position in cells.
         """
         made = marks.marker(name, self.zoom, self.ui_scale, self.palette)
         half = max(mask.shape[0] for mask, _ in made) / 2

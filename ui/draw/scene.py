@@ -37,6 +37,8 @@ class Views(Protocol):
 
 
 class Scene:
+    """Maps of a run, with the layout, cameras and colours to draw them with."""
+
     def __init__(
         self,
         run: Callable[[], Run],
@@ -106,6 +108,7 @@ class Scene:
         return grid.width, grid.height
 
     def camera(self, key: PanelKey, boxes: PanelBoxes) -> Camera:
+        """Return the camera of a panel, moved to its agent if the views follow agents."""
         size = (boxes.map[2], boxes.map[3])
         camera = self.views.of(key, size, self.map_size)
         if self.views.follows and (walker := self.run.followed(key)):
@@ -113,6 +116,7 @@ class Scene:
         return camera
 
     def point_at(self, panel: Panel, boxes: PanelBoxes, position: Size) -> tuple[int, int]:
+        """Return the column and row of the cell at a pixel position; they may be outside the map."""
         camera = self.camera(panel.key, boxes)
         return camera.cell_at(position[0] - boxes.map[0], position[1] - boxes.map[1])
 

@@ -166,7 +166,13 @@ _FEWEST = 3  # number of bands that span the colour map at least, so that two vi
 
 @lru_cache(maxsize=256)
 def heat_colours(name: str, palette: Palette, count: int) -> tuple[Colour, ...]:
-    """Return the colours of `count` bands, from the lowest to the highest."""
+    """Return the colours of heat bands, from the lowest to the highest.
+
+    Args:
+        name: Name of a colour map in HEAT_MAPS.
+        palette: Theme; it determines which part of the colour map is used.
+        count: Number of bands.
+    """
     ramp = [rgb(f"#{code}") for code in _RAMPS[name].split()]
     low, high = (_GREY_ENDS if name == "greys" else _ENDS)[palette.name]
     steps = max(count, _FEWEST) - 1

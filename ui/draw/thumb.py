@@ -21,7 +21,15 @@ SIDE = 220
 
 
 def thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], palette: Palette) -> pygame.Surface:
-    """Return a picture of the whole map with start and goal, as large as fits into `size`."""
+    """Return a picture of the whole map with start and goal.
+
+    Args:
+        grid: Map to draw.
+        start: Start cell.
+        goal: Goal cell.
+        size: Maximum width and height in pixels; the proportions of the map are kept.
+        palette: Colours of the theme.
+    """
     scale = min(size[0] / grid.width, size[1] / grid.height)
     whole = max(1, round(grid.width * scale)), max(1, round(grid.height * scale))
     # Cells smaller than a pixel are averaged, so that thin walls stay visible; larger cells are drawn directly.

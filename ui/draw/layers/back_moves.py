@@ -18,7 +18,7 @@ from ui.model.trails import Trail
 CHEVRONS_FROM_PX = 10  # smallest cell with chevrons, in pixels
 LATEST_TICKS = 24  # length of the part of a trail that is shown over heat in small cells
 CASED_FROM_PX = 4.0  # smallest cell, in pixels, with casings over heat
-_TO_THE_LEFT = 8 + 3  # a back-move in direction 3 of octile.py, as WalkedMoves lists it
+_TO_THE_LEFT = 8 + 3  # entry of WalkedMoves.ways for a back-move in direction 3 of octile.py
 
 
 def draw(picture: Picture) -> None:

@@ -38,7 +38,7 @@ def lines_of(records: Prepared, width: int) -> Lines:
     """Return the x and the y of the cells of all records, and pairs of indices that are joined by lines."""
     tables: Records = records.tables
     cells = tables.cells.astype(np.int64)
-    tails = np.delete(np.arange(cells.size), tables.offsets[1:] - 1)  # all but the last cell of each record
+    tails = np.delete(np.arange(cells.size), tables.offsets[1:] - 1)  # all indices except each record's last
     arcs = np.stack([tails, tails + 1], axis=1).astype(np.int32)
     return (cells % width).astype(np.float64), (cells // width).astype(np.float64), arcs
 
