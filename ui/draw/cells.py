@@ -87,7 +87,7 @@ class WalkedMoves:
     def __init__(self) -> None:
         self.seen = np.zeros(0, np.uint16)
         self.cells = np.zeros(256, np.int32)
-        self.ways = np.zeros(256, np.uint8)  # direction, plus 8 for a back-move
+        self.ways = np.zeros(256, np.uint8)  # direction of each move, plus 8 for a back-move
         self.count = 0
         self._trail: Trail | None = None
         self._taken = 0
@@ -199,7 +199,7 @@ class CellWords:
         return self._terrain.words
 
     def _follow_terrain(self, grid: Grid) -> npt.NDArray[np.int32] | None:
-        """Return the cells whose terrain changed since the last update; None if unknown, so that all are redone."""
+        """Return the cells whose terrain changed since the last update; None if unknown, then all cells are redone."""
         terrain = terrain_of(grid)
         before, self._terrain_version = self._terrain_version, terrain.version
         if terrain is not self._terrain:
@@ -230,7 +230,11 @@ class CellWords:
             cellwords.renew_around(self.words, search.nodes, number, grid.width, fresh)
 
     def _start_over(self, grid: Grid, search: Search) -> None:
-        """Rebuild all words, from the list of expanded cells if it is complete and short: most searches are small."""
+        """Rebuild all words.
+
+        Most searches are small. If the list of expanded cells is complete and short, only these cells and their
+        neighbours are looked up; otherwise all cells.
+        """
         self.rebuilds += 1
         self._detour, self._detour_state = NO_CELLS, None
         control = search.control[0]

@@ -34,7 +34,7 @@ class Palette:
     """Colours of one theme, by role."""
 
     name: str
-    # the window
+    # colours of the window
     window: Colour
     surface: Colour  # panels and bars
     raised: Colour  # buttons, fields
@@ -46,7 +46,7 @@ class Palette:
     on_accent: Colour
     warning: Colour  # orange: back-moves, edits, restarts
     arrived: Colour  # success, such as an agent at its goal
-    # the map
+    # colours of the map
     outside: Colour  # background around the map, and inside walls, of which only the edge is drawn
     free: Colour
     wall: Colour
