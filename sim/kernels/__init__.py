@@ -1,11 +1,11 @@
-"""All numba code of the project, and the folder in which its compiled form is kept.
+"""All numba code of the simulation and the agents, and the choice of the folder for compiled kernels.
 
-numba's cache ignores the bounds-check flag, so the folder is named by a hash of that flag, of the Python version and of
-the system; inside, each file of kernels has a folder named by a stamp of its sources (see cache.py). The folder must be
-chosen before numba is imported, which is why it stands here and why nothing outside folders called `kernels` imports
-numba: those of the simulation here, and those that paint pixels in `ui/draw/kernels`.
+numba's cache ignores the bounds-check flag, so the folder is named by a hash of that flag, the Python version, the
+system and the processor; inside it, each file of kernels has a folder named by a stamp of its sources (see cache.py).
+The folder must be chosen before numba is imported. So the choice is made here, and only packages called `kernels`
+import numba: this one, and `ui/draw/kernels`, which paints pixels.
 
-What is read from the cache is run. So the folder belongs to this user, and nobody else may write into it.
+Machine code read from the cache is executed. So the folder must belong to this user, and no other user may write to it.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from sim.files.folders import cache_folder, keep_newest, make_private, temporary
 from sim.kernels.packed import archive_name, unpack
 from sim.program import ROOT
 
-_KEPT_CACHES = 4  # another Python leaves one behind
+_KEPT_CACHES = 4  # folders kept; another Python version leaves a folder behind
 _GENERIC = "generic"
 
 
@@ -31,21 +31,22 @@ def _folder_for(processor: str) -> str:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether compiled kernels may be kept there: nobody else can write it, and a file can really be made in it."""
+    """Return whether compiled kernels may be stored there: only this user can write to it, and writing works."""
     if not make_private(folder):
         return False
     try:
         with tempfile.TemporaryFile(dir=folder):
             return True
-    except OSError:  # a disk that is full or read-only; permissions alone do not tell
+    except OSError:  # a full or read-only disk, which permissions do not show
         return False
 
 
 def _places(name: str) -> Iterator[Path]:
-    """Where compiled kernels can be kept, best first. A numba without any writable place fails at import."""
+    """Yield the possible folders for compiled kernels, best first. Without a writable folder numba fails at import."""
     if named := os.environ.get("NUMBA_CACHE_DIR"):
         root = Path(named)
-        yield root if root.name == name else root / name  # a child process inherits the chosen folder itself
+        # A child process inherits the chosen folder itself.
+        yield root if root.name == name else root / name
     yield cache_folder() / name
     yield temporary_folder() / name
 
@@ -60,7 +61,7 @@ def _choose_cache(name: str) -> Path:
 
 
 def _name() -> tuple[str, Path | None]:
-    """What the folder is called, and the archive of kernels that came with the program, if it is the right one."""
+    """Return the folder's name, and the archive of kernels shipped with the program if it fits this system."""
     if processor := os.environ.get("NUMBA_CPU_NAME"):
         return _folder_for(processor), None
     name = _folder_for(_GENERIC)

@@ -1,7 +1,7 @@
-"""Memory by its address: for kernels that go through arrays of many kinds in one call.
+"""Access to memory by address, for kernels that process arrays of many types in one call.
 
-A kernel is compiled for the types of its arguments, so a hundred arrays of different kinds cannot be handed to one;
-a table of addresses can. Whoever makes such a table keeps the arrays alive.
+A kernel is compiled for the types of its arguments, so it cannot take a hundred arrays of different types; it can take
+a table of addresses. The owner of such a table must keep the arrays alive.
 """
 
 import ctypes
@@ -37,4 +37,5 @@ def _words_at(address: int, count: int) -> Any:
 
 
 words_at: Any = _words_at if HAS_RECORDS else _compiled_words_at
-"""An array of `count` words of 8 bytes that lies at `address`, for kernels only."""
+"""`words_at(address, count)`: return the memory at `address` as an array of `count` uint64 words, without a copy. To be
+called in kernels only."""

@@ -1,8 +1,9 @@
-"""numba's cache of one function, made safe against files that are damaged.
+"""numba's cache of one function, made robust against damaged files.
 
-numba unpickles whatever it finds, and a file that a crash of the machine has torn ends every start with a traceback.
-Here each file begins with a checksum of the rest. One that does not fit counts as absent: the function is compiled
-and written anew. A disk that takes no more files costs time at the next start, and nothing else.
+numba unpickles any file it finds, and a file truncated by a crash of the machine would end every start with a
+traceback. Here each file begins with a checksum of the rest. A file with a wrong checksum counts as missing: the
+function is compiled and the file written again. If the disk takes no more files, the only loss is compile time at the
+next start.
 """
 
 import hashlib
@@ -19,7 +20,7 @@ from sim.kernels import CACHE_FOLDER
 from sim.kernels.sources import STAMP_LENGTH, stamp_of
 
 _KEPT_EDITIONS = (
-    8  # of one file of kernels: a checkout and an installed program, or two branches, need not compile in turn
+    8  # editions kept of one file of kernels, so that a checkout and an installed program, or two branches, share it
 )
 _SUM_BYTES = hashlib.sha256().digest_size
 
@@ -29,13 +30,13 @@ def _sealed(data: bytes) -> bytes:
 
 
 def _unsealed(data: bytes) -> bytes | None:
-    """What was sealed, or None if it is not whole."""
+    """Return the data without its checksum, or None if the checksum does not match."""
     seal, rest = data[:_SUM_BYTES], data[_SUM_BYTES:]
     return rest if hashlib.sha256(rest).digest() == seal else None
 
 
 class _SealedFiles(IndexDataCacheFile):
-    """The index of a function and its files of machine code, each sealed."""
+    """Index file of a function and its files of machine code, each with a checksum."""
 
     def _load_index(self) -> dict[Any, str]:
         data = self._read(self._index_path)
@@ -51,7 +52,7 @@ class _SealedFiles(IndexDataCacheFile):
     def _load_data(self, name: str) -> Any:
         data = self._read(self._data_path(name))
         if data is None:
-            raise FileNotFoundError(name)  # numba's word for "compile it"
+            raise FileNotFoundError(name)  # makes numba compile the function
         return pickle.loads(data)
 
     def _save_data(self, name: str, data: Any) -> None:
@@ -70,7 +71,10 @@ class _SealedFiles(IndexDataCacheFile):
 
 
 class _Place(UserProvidedCacheLocator):
-    """A folder for each module by name and sources, wherever the program lies: kernels compiled elsewhere are found."""
+    """Cache locator with a folder per module name and hash of its sources, independent of the program's location.
+
+    Kernels compiled for a copy of the program in another folder are found too.
+    """
 
     def __init__(self, function: Any, source: str) -> None:
         super().__init__(function, source)
@@ -79,7 +83,10 @@ class _Place(UserProvidedCacheLocator):
 
     @classmethod
     def from_function(cls, function: Any, source: str) -> "_Place":
-        """Also where somebody has imported numba before us: it read the name of its folder then, and found none."""
+        """Return the locator without checking that NUMBA_CACHE_DIR was set when numba was imported.
+
+        If another package imported numba before this program set the variable, numba has stored an empty setting.
+        """
         return cls(function, source)
 
     def ensure_cache_path(self) -> None:
@@ -93,7 +100,7 @@ class _Form(CompileResultCacheImpl):
 
 
 class SoundCache(FunctionCache):
-    """numba's cache of one function with sealed files; it never ends the program."""
+    """numba's cache of one function, with checksums in its files; failing to write to it raises no error."""
 
     _impl_class = _Form
 
@@ -104,14 +111,16 @@ class SoundCache(FunctionCache):
         )
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Without the tables by which numba types and translates code (a sixth of a second, more where scipy lies
-        installed): whoever only reads what is compiled needs none of them, and whoever compiles fills them then.
+        """Load an overload without initialising the tables by which numba types and translates code.
+
+        Filling the tables takes a sixth of a second, more where scipy is installed. Loading machine code needs none of
+        them, and the compiler fills them when it runs.
         """
         with self._guard_against_spurious_io_errors():
             return self._load_overload(signature, target_context)
 
     def kept(self, target_context: Any) -> list[Any]:
-        """The signatures of which machine code for this machine is here."""
+        """Return the signatures of this function for which the cache has machine code for this machine."""
         machine_and_code = self._index_key((), target_context.codegen())[1:]
         return [key[0] for key in self._cache_file._load_index() if key[1:] == machine_and_code]
 
@@ -121,6 +130,6 @@ class SoundCache(FunctionCache):
 
 
 def with_cache(dispatcher: Any) -> Any:
-    """The function that numba compiles, keeping its machine code in this cache."""
+    """Make a dispatcher store its machine code in a `SoundCache`, and return the dispatcher."""
     dispatcher._cache = SoundCache(dispatcher.py_func)
     return dispatcher

@@ -1,9 +1,9 @@
-"""Agents of one kind, all in one call: plan, act, referee, one agent after the other.
+"""Kernels that advance all agents of one kind in one call: plan, act, referee, one agent after the other.
 
-Called one by one, an agent pays ten times for being called what its tick costs. Each has memory of its own, so a call
-for all of them gets a table of addresses, and `like`: the memory of one of them, which says what lies at each. That
-all have arrays of the same sizes is up to the caller, and that the table is made anew when an array is replaced
-(sim/crew.py). Only compiled: Python has no need of it.
+Calling an agent separately costs ten times as much as its tick. Each agent has memory of its own, so a call for all of
+them takes a table of addresses, and `like`: the memory of one agent, which gives the type of the array at each address.
+The caller must ensure that all agents have arrays of the same sizes, and must rebuild the table when an array is
+replaced (sim/crew.py). These kernels exist only compiled: Python code does not need them.
 """
 
 from typing import Any, cast
@@ -18,19 +18,23 @@ from sim.kernels.search import parent
 from sim.kernels.tiled import ask_for
 
 RESULT = np.dtype([("budget", "i8"), ("done", "i8"), ("legal", "i8"), ("status", "i8")], align=True)
-"""Of each agent: what it may expand a tick, and then the ticks it did, those that were legal, how it stands."""
+"""Input and output of each agent: the budget in expansions per tick, then the ticks done, the number of rows before the
+first illegal one, and the agent's status."""
 
 RULE = np.dtype([("policy", "i8"), ("heeds", "i8"), ("weight", "f8"), ("cell", "i8"), ("place", "i8")], align=True)
-"""How an agent meets a change of the map, see tb_bfs.on_change; others have none to choose. And, for make_routes alone,
-how far its route is made: which cell comes next, and at which place."""
+"""How an agent reacts to a change of the map, see the arguments of tb_bfs.on_change; other kinds of agents have no
+choice. `cell` and `place` belong to make_routes: the cell to be stored next, and its index in the route."""
 
 CHOSEN = ("policy", "heeds", "weight")
-"""The fields of a rule that its agent says."""
+"""Fields of a rule that are set by its agent."""
 
 
 @intrinsic
 def _memory_at(typing: Any, like: Any, table: Any, place: Any) -> Any:
-    """Arrays like those of `like`, but at the addresses in row `place` of the table, in the order of a walk over it."""
+    """Return arrays typed like those of `like`, at the addresses in row `place` of the table.
+
+    The columns of the table are in the order of a depth-first walk over the nested tuples of `like`.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         addresses = context.make_array(signature.args[1])(context, builder, args[1])
@@ -58,7 +62,7 @@ def _memory_at(typing: Any, like: Any, table: Any, place: Any) -> Any:
 
 @kernel
 def run_tb_bfs(ground, like, table, results, tick, rows):
-    """TB-WA*, TB-GBFS and their repetitions. Writes: rows, results, everything at the addresses."""
+    """Advance agents that run TB-WA*, TB-GBFS or repeat them. Writes: rows, results, everything at the addresses."""
     for i in range(table.shape[0]):
         result = results[i]
         (search, route, links, state), metrics, visits = _memory_at(like, table, i)
@@ -69,7 +73,7 @@ def run_tb_bfs(ground, like, table, results, tick, rows):
 
 @kernel
 def run_classic_lrta(ground, like, table, results, tick, rows):
-    """LRTA* that looks one move ahead. Writes: rows, results, everything at the addresses."""
+    """Advance agents that run LRTA* with depth 1. Writes: rows, results, everything at the addresses."""
     for i in range(table.shape[0]):
         result = results[i]
         (learned, state), metrics, visits = _memory_at(like, table, i)
@@ -80,7 +84,7 @@ def run_classic_lrta(ground, like, table, results, tick, rows):
 
 @kernel
 def run_tba(ground, like, table, results, tick, rows):
-    """TBA* without shortcuts. Writes: rows, results, everything at the addresses."""
+    """Advance agents that run TBA* without shortcuts. Writes: rows, results, everything at the addresses."""
     for i in range(table.shape[0]):
         result = results[i]
         (search, detour, path, trace, state), metrics, visits = _memory_at(like, table, i)
@@ -91,7 +95,7 @@ def run_tba(ground, like, table, results, tick, rows):
 
 @kernel
 def run_dstar_lite(ground, like, table, results, tick, rows):
-    """D* Lite within its budget. Writes: rows, results, everything at the addresses."""
+    """Advance agents that run D* Lite within its budget. Writes: rows, results, everything at the addresses."""
     for i in range(table.shape[0]):
         result = results[i]
         (search, memory, state), metrics, visits = _memory_at(like, table, i)
@@ -102,7 +106,7 @@ def run_dstar_lite(ground, like, table, results, tick, rows):
 
 @kernel
 def read_sums(like, table, sums):
-    """The digest of each by the referee's numbers, which `table` says the place of. Writes: sums."""
+    """Read the two halves of each agent's digest from the referee's metrics in `table`. Writes: sums."""
     for i in range(table.shape[0]):
         (metrics,) = _memory_at(like, table, i)
         sums[i, 0] = metrics[0].digest_a
@@ -111,7 +115,7 @@ def read_sums(like, table, sums):
 
 @kernel
 def read_positions(like, table, cells):
-    """The cell on which each stands. Writes: cells."""
+    """Read the cell of each agent from the referee's metrics in `table`. Writes: cells."""
     for i in range(table.shape[0]):
         (metrics,) = _memory_at(like, table, i)
         cells[i] = metrics[0].position
@@ -120,16 +124,16 @@ def read_positions(like, table, cells):
 # --- changes of the map ---------------------------------------------------------------------------
 
 AT_ONCE = 64
-"""Agents whose routes are made side by side."""
+"""Agents whose routes are made in one round-robin."""
 
 
 @kernel
 def make_routes(ground, like, table, rules, first, beyond):
-    """Make the routes of lazy agents that have none yet, as trace_linked would, but a cell of each in turn.
+    """Make the routes of lazy agents without one, as trace_linked() would, but one cell of each agent in turn.
 
-    From one cell to the next, one alone would wait for memory that nobody has looked at for long. Here each says which
-    cell it wants next and lets the others have their turn while that comes: the first edit under 500 agents takes four
-    tenths of the time. Writes: rules, everything at the addresses.
+    Following parents alone waits for main memory at each cell. Here each agent prefetches its next cell, and the other
+    agents have their turn while it is loaded: the first edit with 500 agents takes four tenths of the time.
+    Writes: rules, everything at the addresses.
     """
     for i in range(first, beyond):
         rule = rules[i]
@@ -158,7 +162,7 @@ def make_routes(ground, like, table, rules, first, beyond):
 
 @kernel
 def change_tb_bfs(ground, like, table, rules, tails, heads, rose):
-    """Tell all of them what changed. Writes: everything at the addresses."""
+    """Notify all agents of kind tb_bfs of a map change. Writes: everything at the addresses."""
     for i in range(table.shape[0]):
         if i % AT_ONCE == 0:
             make_routes(ground, like, table, rules, i, min(i + AT_ONCE, table.shape[0]))
@@ -169,7 +173,7 @@ def change_tb_bfs(ground, like, table, rules, tails, heads, rose):
 
 @kernel
 def change_tba(ground, like, table, rules, tails, heads, rose):
-    """The same for TBA*."""
+    """Notify all agents of kind TBA* of a map change. Writes: everything at the addresses."""
     for i in range(table.shape[0]):
         (search, _, _, _, state), _, _ = _memory_at(like, table, i)
         tba.on_change(ground, search, state, tails, rose)
@@ -177,7 +181,7 @@ def change_tba(ground, like, table, rules, tails, heads, rose):
 
 @kernel
 def change_dstar_lite(ground, like, table, rules, tails, heads, rose):
-    """The same for D* Lite."""
+    """Notify all agents of kind D* Lite of a map change. Writes: everything at the addresses."""
     for i in range(table.shape[0]):
         (search, memory, state), _, _ = _memory_at(like, table, i)
         dstar_lite.on_change(ground, search, memory, state, tails, rose)

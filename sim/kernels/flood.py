@@ -1,4 +1,4 @@
-"""Which cells can be reached from one, by moves back and forth."""
+"""Flood fill: label the cells that can be reached from a cell."""
 
 import numpy as np
 
@@ -6,14 +6,15 @@ from sim.kernels.jit import kernel
 
 MET = -1
 NEVER_MET = -1
-"""A label that no cell has, for a flood that nothing is to end."""
+"""Value for `wanted` that no cell has as a label, for a flood that does not stop early."""
 
 
 @kernel
 def flood(ground, labels, queue, s, label, wanted):
-    """Give all cells that can be reached from s this label. Cells that have one already are not entered.
+    """Give all cells that can be reached from s a label. Cells that have a label already are not entered.
 
-    Returns how many, or MET as soon as one is met that is labelled `wanted`. Writes: labels, queue.
+    Returns the number of cells labelled, or MET as soon as the flood meets a cell labelled `wanted`.
+    Writes: labels, queue.
     """
     if labels[s] == wanted:
         return MET

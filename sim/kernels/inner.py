@@ -1,14 +1,16 @@
-"""Kernels that other kernels call: translated and joined to their caller, but not compiled by themselves.
-
-Every kernel is optimised once, when it is whole. numba goes through each function by itself, then cheaply through the
-whole, to find counts of references that cancel out, and then through all of it: kernels have no such counts (jit.py).
+"""Kernels that other kernels call: compiled to LLVM code and linked into their caller, never to machine code.
 
 numba makes machine code and a Python wrapper of every function that it meets, also of the five in six that Python
-never calls, and that took a third of the time. Here a kernel has two forms. Called from Python it is compiled, with a
-wrapper, and kept in the cache. Called from another kernel it is optimised code of LLVM that goes into that kernel.
+never calls, and that took a third of the compile time. Here a kernel has two forms. Called from Python, it is compiled
+to machine code with a wrapper and stored in the cache. Called from another kernel, it is lightly optimised LLVM code
+that is linked into that kernel.
 
-This builds on the inside of numba, so it is imported only with a version that it was tried with (known.py); the results
-are the same either way.
+Every kernel is fully optimised only once, after linking. numba optimises each function separately, then cheaply the
+whole module to find reference counts that cancel out, and then the whole module again; kernels have no reference counts
+(jit.py), so the first two steps are left out.
+
+This module depends on numba's internals, so it is imported only with a version that it was tested with (known.py); with
+other versions the results are the same.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,8 +40,10 @@ from numba.core.untyped_passes import (
 
 
 class _Lean(JITCodeLibrary):
-    """Code that is optimised once, as a whole, but for the wrapper: it takes the arguments of Python to pieces, a long
-    way without a loop on which optimising takes as long as on the kernel and wins nothing that can be measured.
+    """Code library that is optimised once, as a whole, except for the Python wrapper.
+
+    The wrapper unpacks the Python arguments in a long sequence without loops. Optimising it takes as long as
+    optimising the kernel and brings no measurable gain.
     """
 
     def add_ir_module(self, module: Any) -> None:
@@ -58,7 +62,7 @@ class _Lean(JITCodeLibrary):
 
 
 class _Unfinished(_Lean):
-    """Code to be linked into that of a caller, tidied so that this costs little; no machine code is made of it."""
+    """Code library for linking into a caller: simplified so that linking costs little, never made machine code."""
 
     def _optimize_final_module(self) -> None:
         passes = create_new_module_pass_manager()
@@ -73,12 +77,12 @@ class _Unfinished(_Lean):
 
 
 _WRAPPER = "wrapper"
-"""What numba calls the module with the function that Python calls."""
+"""Name that numba gives the module that contains the Python wrapper."""
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class _BeginLean(LoweringPass):
-    """Before numba would make a library of its own kind."""
+    """Compiler pass that sets the library of the function to `_library`, before numba would make one of its own."""
 
     _name = "begin_lean"
     _library: type[_Lean] = _Lean
@@ -101,7 +105,7 @@ class _BeginUnfinished(_BeginLean):
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class _EndUnfinished(LoweringPass):
-    """What numba does after it has compiled a function, with a stand-in for what Python would call."""
+    """Compiler pass that finishes a function as numba does, with a `_StandIn` in place of the Python entry point."""
 
     _name = "end_unfinished"
 
@@ -117,7 +121,7 @@ class _EndUnfinished(LoweringPass):
 
 
 class _StandIn:
-    """Names one version of an inner kernel; nobody can call it from Python."""
+    """Key of one overload of an inner kernel; it cannot be called from Python."""
 
 
 _TO_TYPES = (
@@ -132,9 +136,9 @@ _TO_TYPES = (
     PreLowerStripPhis,
     IRLegalization,
 )
-"""What numba does with a function before it makes code of it, without what kernels have no use for: closures, literals
-to unroll, expressions over whole arrays, functions that ask to be inlined. Each of these goes through all of a function
-to find nothing; together they took a sixth of the time."""
+"""numba's passes from bytecode to typed code. Left out are passes for features that kernels do not use: closures,
+literal unrolling, whole-array expressions, functions that ask to be inlined. Each of those passes walks a whole
+function to find nothing; together they took a sixth of the compile time."""
 
 
 class _LeanCompiler(CompilerBase):
@@ -150,7 +154,7 @@ class _InnerCompiler(CompilerBase):
 
 
 class _Passes(PassManager):
-    """Passes one after the other, without telling anybody how long each took and checking what it left behind."""
+    """Pass manager that runs the passes in sequence, without numba's timing events and checks after each pass."""
 
     def _runPass(self, index: int, each: Any, state: Any) -> None:  # noqa: N802 - as numba calls it
         each.analysis = self._analysis
@@ -168,21 +172,21 @@ def _passes(name: str, *to_code: Any) -> PassManager:
 
 
 class Inner(CPUDispatcher):
-    """A kernel as other kernels call it."""
+    """Kernel in the form that other kernels call."""
 
     def add_overload(self, result: Any) -> None:
         self.overloads[tuple(result.signature.args)] = result
 
 
 class Kernel(CPUDispatcher):
-    """A kernel as Python calls it; other kernels get its inner form."""
+    """Kernel in the form that Python calls; kernels that call it get its inner form."""
 
     def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
         super().__init__(function, targetoptions=dict(options), pipeline_class=_LeanCompiler)
         self._inner: Inner | None = None
 
     def inner(self) -> Inner:
-        """Made when a kernel that calls this one is compiled: most starts compile none."""
+        """Return the inner form, made when a calling kernel is first compiled: most starts compile none."""
         if self._inner is None:
             self._inner = Inner(self.py_func, targetoptions=dict(self.targetoptions), pipeline_class=_InnerCompiler)
         return self._inner
@@ -195,7 +199,7 @@ class Kernel(CPUDispatcher):
 
 
 class Interpreted(Kernel):
-    """A kernel that is Python code when Python calls it; kernels that are compiled get its inner form."""
+    """Kernel that runs as Python code when called from Python; compiled kernels get its inner form."""
 
     def __call__(self, *args: Any) -> Any:
         return self.py_func(*args)

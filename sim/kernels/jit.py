@@ -1,16 +1,17 @@
-"""The one decorator for kernels.
+"""Decorators that compile a function with numba, with the options that all kernels share.
 
-`nogil` lets the window draw while a search runs in another thread. No `fastmath`: it assumes there
-is no infinity, which is our "no cost known yet", and reorders sums, which would change ties. No
-`parallel`: ties would depend on timing.
+`nogil` lets the window draw while a search runs in another thread. `fastmath` is off: it assumes there
+is no infinity, which is our "no cost known yet", and reorders sums, which would change ties. `parallel`
+is off: ties would depend on timing.
 
-`_nrt=False` leaves out numba's run-time for memory. With it, each time a kernel hands a named tuple to another,
-every array in it is counted by an atomic operation: three quarters of all time (TB-WA*, k = 1, referee included:
-0.4 against 1.7 million ticks a second). Kernels work on arrays of their caller, so there is nothing to count. The
-price is that they cannot make any: one that does, also by assigning one slice to another, does not compile ("NRT
-required but not enabled"). Write a loop, or hand the array in.
+`_nrt=False` leaves out numba's runtime for memory (reference counting). With the runtime, each time a kernel passes a
+named tuple to another kernel, every array in it is reference-counted by an atomic operation, which took three quarters
+of all time (TB-WA*, k = 1, referee included: 0.4 against 1.7 million ticks a second). Kernels work on arrays of their
+caller, so no counting is needed. The price is that kernels cannot allocate arrays: a kernel that does, also by
+assigning one slice to another, fails to compile ("NRT required but not enabled"). Write a loop, or pass the array in.
 
-No wrapper for C is made: nobody calls kernels from C, and it takes a tenth of the time that compiling does.
+`no_cfunc_wrapper` leaves out the wrapper for calls from C: C never calls a kernel, and the wrapper takes a tenth of the
+compile time.
 """
 
 import itertools
@@ -24,37 +25,39 @@ import numpy as np
 from sim.kernels.cache import with_cache
 from sim.kernels.known import IS_KNOWN
 
-if IS_KNOWN:  # importing it fails where the inside of numba is another
+if IS_KNOWN:  # with another version of numba, whose internals differ, this import fails
     from sim.kernels.inner import Interpreted, Kernel
 
 JIT_ON = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 DRAWS_ONLY_VARIABLE = "BACKMOVE_DRAWS_ONLY"
 DRAWS_ONLY = JIT_ON and IS_KNOWN and bool(os.environ.get(DRAWS_ONLY_VARIABLE))
-"""Whether this process compiles only what draws. It runs a tiny world to have something to draw; the kernels of that
-world are compiled by another process at the same time, so here they are Python code (see ui/warmup.py)."""
+"""Whether this process compiles only the kernels that draw.
+
+Such a process runs a tiny world to have something to draw. Another process compiles the kernels of that world at the
+same time, so here they run as Python code (see ui/warmup.py)."""
 
 HAS_RECORDS = not JIT_ON or DRAWS_ONLY
-"""Whether kernels of the simulation are Python code, which asks record arrays for their fields by name."""
+"""Whether kernels of the simulation run as Python code, which reads fields of record arrays by name."""
 
 _OPTIONS = {"nopython": True, "nogil": True, "_nrt": False, "no_cfunc_wrapper": True, "boundscheck": None}
 
 
 KERNELS: list[Any] = []
-"""All that may be compiled, in the order in which they are defined."""
+"""All kernels that may be compiled, in the order of their definitions."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function when it is first called, or take what an earlier start has compiled."""
+    """Return the function as a kernel, compiled at its first call or loaded from the cache of an earlier start."""
     return _compiled(function, _OPTIONS)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """A kernel whose code stands where another one calls it: for what is called in every tick, from a place or two,
-    with all the memory of an agent.
+    """Return the function as a kernel whose code is inlined into every kernel that calls it.
 
-    Seven words say where an array lies and how large it is. TB-WA* handed two hundred of them from function to
-    function, a tenth of what its tick costs.
+    Use it for kernels that run in every tick, are called from one or two kernels and take all memory of an agent: an
+    array is passed as seven machine words (pointer, sizes, strides, ...). TB-WA* passed two hundred such words from
+    function to function, a tenth of the cost of its tick.
     """
     return _compiled(function, {**_OPTIONS, "forceinline": True})
 
@@ -70,18 +73,18 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 
 
 _FEW = 16
-"""Calls after which it pays to find out what numba would find out in each. It takes up to a millisecond, so those who
-begin together do it in different ticks."""
+"""Calls after which a `Frequent` resolves its machine code once instead of in each call. Resolving takes up to a
+millisecond, so kernels first called in the same tick resolve in different ticks."""
 
 _BEGUN = itertools.count()
 
 
 class Frequent:
-    """A kernel that is called in every tick with arguments of the same types.
+    """Kernel that is called in every tick with arguments of the same types, without numba's type dispatch.
 
-    numba looks at the types of all arguments in each call, array by array: 3 to 6 us for the memory of an agent, whose
-    tick may be 1 us of work. Here that is done once, after a few calls, and from then on the machine code is called.
-    Nobody looks any more then: whoever holds one of these makes another as soon as a type may be another.
+    In each call, numba examines the types of all arguments, array by array: 3 to 6 us for the memory of an agent, whose
+    tick may be 1 us of work. A `Frequent` does so once, after a few calls, and calls the machine code directly from
+    then on. After that, types are no longer checked: the owner must make a new `Frequent` whenever a type may change.
     """
 
     def __init__(self, kernel: Any) -> None:
@@ -101,20 +104,20 @@ _CODES: dict[Any, Any] = {}
 
 
 def code_of(kernel: Any, *arguments: Any) -> Any:
-    """The machine code of a kernel for arguments of just these types, as Python can call it.
+    """Return the machine code of a kernel for arguments of exactly these types, as a Python callable.
 
-    What numba says of their types takes half a millisecond; that is asked for once, and not for every agent.
+    Determining numba's types of the arguments takes half a millisecond; the result is cached and shared by all agents.
     """
     kind = kernel, *map(_kind_of, arguments)
     if kind not in _CODES:
         types = tuple(kernel.typeof_pyval(argument) for argument in arguments)
-        found = kernel.overloads.get(types)  # mostly there: it was called with these
+        found = kernel.overloads.get(types)  # usually present: the kernel was called with these types
         _CODES[kind] = found.entry_point if found else kernel.compile(types)
     return _CODES[kind]
 
 
 def _kind_of(argument: Any) -> Any:
-    """What numba's type of an argument hangs on."""
+    """Return everything that determines numba's type of an argument, as a hashable key."""
     if isinstance(argument, np.ndarray):
         flags, dtype = argument.flags, argument.dtype
         order = flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
@@ -125,11 +128,11 @@ def _kind_of(argument: Any) -> Any:
 
 
 def bare(memory: Any) -> Any:
-    """The same arrays, alone or in (named) tuples, as a call of a kernel takes them fastest.
+    """Return the arrays, alone or in (named) tuples, as plain arrays, which a kernel call unpacks fastest.
 
-    numba knows the type of a plain array at a glance. A record array, which Python code can ask for its fields by
-    name, it takes to pieces in every call: a tick of TB-WA* waited for that twice as long as for the search itself.
-    Without the compiler, kernels are Python code and need those names.
+    numba recognises the type of a plain array immediately. A record array, whose fields Python code can read by name,
+    is analysed in every call: a tick of TB-WA* spent twice as long on that as on the search itself. Without the
+    compiler, kernels are Python code and need the field names, so `memory` is returned unchanged.
     """
     if HAS_RECORDS:
         return memory

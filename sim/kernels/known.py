@@ -1,6 +1,7 @@
-"""Whether this is the numba whose inside is known. Ask before importing `sim.kernels.inner`, which builds on it."""
+"""Check of numba's version, to be made before importing `sim.kernels.inner`, which depends on numba's internals."""
 
 import numba
 
 IS_KNOWN = numba.__version__.startswith("0.68.")
-"""Any other version compiles every kernel by itself: slower to start, with the same results."""
+"""Whether this version is supported by inner.py. With any other, numba compiles every kernel separately: starting takes
+longer, the results are the same."""

@@ -1,7 +1,7 @@
-"""A Search as the notebook of an algorithm with an open list of its own, or none: RIBS, D* Lite.
+"""Search memory as storage for an algorithm that has its own open list, or none: RIBS, D* Lite.
 
-They keep g, the parent and whether a cell is open or closed in the same records as every best-first search, so that
-whatever draws, counts or inspects a Search can do so with theirs.
+Such an algorithm keeps g, the parent and whether a cell is open or closed in the same records as every best-first
+search, so that all code that draws, counts or inspects a Search works for it.
 """
 
 import numpy as np
@@ -16,17 +16,17 @@ REVERSED = np.array([2, 3, 0, 1, 6, 7, 4, 5], np.int64)
 
 
 def new_labels(cells: int, is_watched: bool, tile_width: int = 0) -> Search:
-    """The records of a search without its heap. `tile_width`: see tiled.py."""
+    """Return a Search whose heap has no room, for its records only. `tile_width`: see tiled.py."""
     search = new_search(cells, counts_heat=is_watched, notes_order=is_watched, tile_width=tile_width)
     return search._replace(heap=zeros(1, ENTRY).view(search.heap.__class__))
 
 
 @kernel
 def count_expansion(search, s):
-    """Count one expansion of cell s, and note it if somebody looks.
+    """Count one expansion of cell s, and note it if the agent is displayed.
 
-    These algorithms expand a cell many times, so the notes may fill up. Then they begin again; the reader sees from
-    the count of expansions that some are missing. Writes: search.control, heat, order.
+    Algorithms of this kind expand a cell many times, so the notes may fill up and are then overwritten from the
+    beginning. A reader detects missing notes by the count of expansions. Writes: search.control, heat, order.
     """
     control = search.control[0]
     control.expansions += 1

@@ -1,7 +1,7 @@
-"""Compiled kernels are read into the program before anybody waits for them.
+"""Prefetching of compiled kernels from the cache.
 
-A kernel that lies compiled in the cache is read at its first call: 3 to 20 ms, a lost frame when it is the first edit
-or the first heat map that calls it. The window reads one after another in the time that its frames leave over.
+Otherwise a compiled kernel is read at its first call: 3 to 20 ms, a lost frame if the first edit or the first heat map
+is what calls it. The window reads one kernel after another in the idle time of its frames.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,15 +11,15 @@ from sim.kernels.jit import KERNELS
 
 
 class Loader:
-    """All versions of all kernels that the cache has, each read in a step of its own."""
+    """Prefetch of all cached overloads of all kernels, one per step."""
 
     def __init__(self, first: str = "") -> None:
-        """`first`: the kernels of the modules that begin so come before the others."""
+        """Order the kernels so that modules whose name starts with `first` are loaded before the others."""
         in_order = sorted(KERNELS, key=lambda kernel: not kernel.__module__.startswith(first))
         self._steps = _steps(in_order)
 
     def load_next(self) -> bool:
-        """Read one more; False when there is none."""
+        """Load one more overload; return False when all are loaded."""
         return next(self._steps, False)
 
 
@@ -27,5 +27,5 @@ def _steps(kernels: Iterable[Any]) -> Iterator[bool]:
     for kernel in kernels:
         for signature in kernel._cache.kept(kernel.targetctx):
             if signature not in kernel.overloads:
-                kernel.compile(signature)  # which finds it in the cache
+                kernel.compile(signature)  # finds the overload in the cache
                 yield True

@@ -1,11 +1,10 @@
-"""Large arrays of zeros of which only the pages that somebody touches take memory.
+"""Large arrays of zeros of which only the pages that are touched take memory.
 
-np.zeros promises that only at first: once an array of its size has been freed, the C library takes the next one
-from its own store, and has to overwrite all of it with zeros. A window that opens its second world, or a command
-that solves its second problem, would then pay for every cell of every agent. Large pages are refused for the same
-reason: one touched cell would take 2 MB. Only a table with an entry for each cell that goes from one user to the next
-asks for them: a search touches most of it sooner or later, and on a map of 2048 x 2048 every row of it would lie on
-pages of its own.
+np.zeros gives such arrays only at first: once an array of the same size has been freed, the C library reuses its memory
+and overwrites all of it with zeros. A window that opens its second world, or a command that solves its second problem,
+would then pay for every cell of every agent. Huge pages are disabled for the same reason: one touched cell would take
+2 MB. Only tables with an entry for each cell that are reused by later searches ask for them: sooner or later those
+searches touch most of the table, and on a map of 2048 x 2048 every row of it would need pages of its own.
 """
 
 import mmap
@@ -17,12 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_SMALL = 1 << 16  # bytes; below this a mapping of its own saves nothing
+_SMALL = 1 << 16  # bytes; a smaller array gains nothing from a mapping of its own
 _PRIVATE: dict[str, Any] = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 
 
 def zeros(count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """A flat array of `count` zeros. It goes back to the system when the last reference to it goes."""
+    """Return a flat array of `count` zeros, whose memory returns to the system when the last reference is gone."""
     size = count * np.dtype(dtype).itemsize
     return np.zeros(count, dtype) if size < _SMALL else np.frombuffer(_new_pages(size, are_large=False), dtype)
 
@@ -30,24 +29,24 @@ def zeros(count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 def _new_pages(size: int, *, are_large: bool) -> mmap.mmap:
     pages = mmap.mmap(-1, size, **_PRIVATE)
     if hasattr(mmap, "MADV_NOHUGEPAGE"):
-        with suppress(OSError):  # a kernel without large pages
+        with suppress(OSError):  # raised by a Linux kernel without huge pages
             pages.madvise(mmap.MADV_HUGEPAGE if are_large else mmap.MADV_NOHUGEPAGE)
     return pages
 
 
 class Pool:
-    """Memory that goes from one user to the next as it was left, its pages already there.
+    """Pool of memory blocks that are reused without clearing them, so that their pages are already mapped.
 
-    A command that solves a thousand problems on one map spends a third of its time on first touches of fresh memory.
-    Whoever takes memory from here must be able to tell its own content from what was left: by a stamp that grows from
-    user to user, or because it reads only what it wrote. It comes back by itself when the last array that looks into
-    it goes. Memories are told apart by what they are for and by their exact size, so that a stamp that begins again
-    at zero has wiped all of the memory.
+    A command that solves a thousand problems on one map spends a third of its time on first touches of new memory. A
+    user of pooled memory must distinguish its own content from old content: by a stamp that grows from user to user, or
+    by reading only what it has written. A block returns to the pool automatically when the last array that refers to it
+    is deleted. Blocks are reused only for the same purpose and exact size. So a user that resets its stamp to zero, and
+    then clears its whole table, clears the whole block.
     """
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
-        self.bytes = 0  # that wait for their next user
+        self.bytes = 0  # bytes of all blocks that are free for reuse
         self._free: defaultdict[tuple[str, int], deque[tuple[mmap.mmap, int]]] = defaultdict(deque)
 
     def take(
@@ -59,10 +58,16 @@ class Pool:
         *,
         in_large_pages: bool = False,
     ) -> npt.NDArray[Any]:
-        """A flat array, zeros only at first. `stamp` is an array of one where its user counts.
+        """Return a flat array of `count` entries from a free block, or of zeros in new memory.
 
-        The count of the last user is put there now, and the one found there at the end is for the next. `purpose` says
-        whether it lies in large pages: what comes back does as it did.
+        Args:
+            purpose: Key for reuse, together with the size. It must determine `in_large_pages`: a reused block keeps
+                the kind of pages that it was made with.
+            count: Number of entries.
+            dtype: Type of an entry.
+            stamp: Array of one element in which the user counts. It is set to the count of the last user now, and its
+                final value is kept for the next user.
+            in_large_pages: Whether to ask the system for huge pages.
         """
         size = count * np.dtype(dtype).itemsize
         if size < _SMALL:
@@ -75,7 +80,7 @@ class Pool:
         return array
 
     def empty(self) -> None:
-        """Give everything back to the system."""
+        """Return all free blocks to the system."""
         self._free.clear()
         self.bytes = 0
 
@@ -94,14 +99,14 @@ class Pool:
 
 
 POOL = Pool(512 * 1024 * 1024)
-"""For runs that nobody looks at: solve, run, experiments, benches. A window's worlds are set aside in keyframes, which
-are small because what nobody has touched is zero. An agent on 2048 x 2048 has 230 MB, of which it touches a part."""
+"""Pool for runs that are not displayed: solve, run, experiments, benches. Worlds in a window are stored in keyframes,
+which are small because untouched memory is zero. An agent on 2048 x 2048 has 230 MB, of which it touches a part."""
 
 
 def scratch(
     purpose: str, count: int, dtype: npt.DTypeLike, is_reused: bool, *, in_large_pages: bool = False
 ) -> npt.NDArray[Any]:
-    """Memory of which its user reads nothing that it has not written."""
+    """Return a flat array whose user reads only entries that it has written, from POOL if `is_reused`."""
     return POOL.take(purpose, count, dtype, in_large_pages=in_large_pages) if is_reused else zeros(count, dtype)
 
 
@@ -114,5 +119,5 @@ def stamped(
     *,
     in_large_pages: bool = False,
 ) -> npt.NDArray[Any]:
-    """Memory whose user marks what it wrote with the number at `stamp`, which only grows."""
+    """Return a flat array whose user marks entries that it writes with the growing number `stamp[0]`; see scratch()."""
     return POOL.take(purpose, count, dtype, stamp, in_large_pages=in_large_pages) if is_reused else zeros(count, dtype)

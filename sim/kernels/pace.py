@@ -1,11 +1,12 @@
-"""Giving way: for a kernel that runs beside a window, in a thread like others.
+"""Yield flags: let a kernel in a background thread of the window yield the processor between pieces of its work.
 
-A thread keeps its processor for 4 ms once it has it. Who gives way after each piece of its work keeps nobody waiting
-for longer than that piece; where nobody waits it costs nothing. On a machine with more to do than it has processors it
-comes back after 4 ms each time. So whoever has to wait for the result says so, and then no way is given any more.
+A running thread keeps its processor for 4 ms. A kernel that yields after each piece delays other threads by at most one
+piece; when no other thread is ready to run, yielding costs nothing. On a machine with more threads than processors, a
+kernel that yields continues 4 ms later each time. So a caller that has to wait for the result sets the flag, and the
+kernel stops yielding.
 
-A thread of the lowest rank (SCHED_IDLE) is no way out. Beside two programs that compute, one such was not done after
-five seconds with what takes 15 ms, and a thread without privileges cannot be given its rank back.
+The lowest scheduling class (SCHED_IDLE) is no alternative. With two computing programs on the machine, a thread of that
+class had not finished 15 ms of work after five seconds, and without privileges its class cannot be raised again.
 """
 
 import os
@@ -24,12 +25,12 @@ Pace = npt.NDArray[np.uint8]
 
 
 def new_pace() -> Pace:
-    """The pace of one who gives way; with pace[0] = 1 they do not, from then on."""
+    """Return a flag with which a kernel yields, until the caller sets pace[0] = 1."""
     return np.zeros(1, np.uint8)
 
 
 def hurried() -> Pace:
-    """For one who has been waited for from the beginning."""
+    """Return a flag with which a kernel never yields, for a caller that waits from the beginning."""
     return np.ones(1, np.uint8)
 
 
@@ -54,6 +55,9 @@ give_way: Any = _give_way if HAS_RECORDS else _compiled_give_way
 
 @kernel
 def give_way_after(done, piece, pace):
-    """To be called with a number that grows by one from call to call: each `piece` of them is a piece of work."""
+    """Yield the processor after every `piece` steps.
+
+    `done` counts the steps done and must grow by one from call to call. See the module docstring for `pace`.
+    """
     if done % piece == 0 and pace[0] == 0:
         give_way()

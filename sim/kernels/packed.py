@@ -1,7 +1,8 @@
-"""Compiled kernels that come with an installed program: packed when it was built, unpacked into the cache when needed.
+"""Archive of compiled kernels that is shipped with an installed program and unpacked into the cache when needed.
 
-They are made for a generic processor, so they run on any of their kind. Their name says for which sources, Python and
-system they are; where that does not fit there is nothing to unpack, and kernels are compiled as in a checkout.
+The kernels are compiled for a generic processor, so they run on every processor of that architecture. The archive's
+name contains the sources, Python version and system that it is for; where no archive fits, kernels are compiled as in a
+checkout.
 """
 
 import os
@@ -18,7 +19,7 @@ _UNPACKED = "unpacked"
 
 
 def pack(folder: str) -> Path:
-    """Pack the cache of this process into an archive in `folder`."""
+    """Pack the cache of this process into an archive in `folder`, and return the archive's path."""
     cache = Path(os.environ["NUMBA_CACHE_DIR"])
     archive = Path(folder) / archive_name(cache.name)
     with tarfile.open(archive, "w:xz") as tar:
@@ -39,11 +40,15 @@ def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def unpack(archive: Path, cache: Path) -> None:
-    """Fill a cache, once. Files take their places one by one, notes of what is ready last: two may do it at once."""
+    """Unpack the archive into the cache, unless done before.
+
+    Files are moved into the cache one by one, notes of ready parts last, so two processes may unpack at the same time.
+    A damaged archive or a full disk is ignored: the kernels are compiled instead.
+    """
     note = cache / f"{archive.name}.{_UNPACKED}"
     if note.exists():
         return
-    with suppress(OSError, tarfile.TarError, EOFError):  # then all is compiled
+    with suppress(OSError, tarfile.TarError, EOFError):  # on failure all kernels are compiled
         draft = Path(tempfile.mkdtemp(prefix=".unpack-", dir=cache))
         try:
             with tarfile.open(archive, "r:xz") as tar:

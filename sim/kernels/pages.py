@@ -1,21 +1,22 @@
-"""Pages of memory, as the system tells of them: an entry for each (sim/time/memories.py asks for them)."""
+"""Page entries: what Linux says about each page of memory, as 64-bit words (sim/time/memories.py reads them)."""
 
 import numpy as np
 
 from sim.kernels.jit import kernel
 
 UNKNOWN = -1
-"""In place of the first entry of a memory: nobody knows which of its pages were touched."""
+"""Index of a memory's first entry when its entries were not read: any of its pages may be in use."""
 
 IS_THERE = np.uint64(3 << 62)
-"""In an entry: the page is in memory, or swapped out. Otherwise nobody has ever written to it or read from it."""
+"""Bits of an entry: the page is in memory, or swapped out. If neither is set, the page was never written or read."""
 
 
 @kernel
 def may_be_touched(address, first, begin, length, entries, page):
-    """Whether one of the pages is in use on which the `length` bytes lie that begin `begin` bytes after an address.
+    """Return whether any page under a range of memory may be in use.
 
-    `first` is the place in `entries` of the page of that address, or UNKNOWN; `page` the size of pages.
+    The range begins `begin` bytes after `address` and is `length` bytes long. `first` is the index in `entries` of the
+    page that contains `address`, or UNKNOWN; `page` is the page size in bytes.
     """
     if first == UNKNOWN:
         return True

@@ -1,9 +1,9 @@
-"""Memory in parts of a fixed size, each kept once: what keyframes are made of.
+"""Chunked, deduplicated storage of memory: the content of keyframes.
 
-A memory is a row of parts, 32 parts are a block. What a keyframe holds of a memory is a row of numbers, one for each
-block: the table that says in which slot of the pool each of its parts lies. A part that has not changed since the
-keyframe before keeps its slot, and a block without changes its table. Slot 0 is a part of zeros and table 0 a block
-of them: memory that nobody has touched.
+A memory is a sequence of parts of 1 KB, and 32 parts are a block. A keyframe stores an array of table numbers, one for
+each block. A table gives the slot of the pool that contains each part of the block. A part that has not changed since
+the previous keyframe shares its slot, and a block without changes shares its table. Slot 0 is a part of zeros and table
+0 a block of such parts: memory that was never written.
 """
 
 from typing import NamedTuple
@@ -15,41 +15,55 @@ from sim.kernels.jit import kernel
 from sim.kernels.pace import give_way_after
 from sim.kernels.pages import may_be_touched
 
-WORDS = 128  # of 8 bytes in a part
-PART = 8 * WORDS
-PARTS = 32  # in a block
+WORDS = 128  # uint64 words in a part
+PART = 8 * WORDS  # bytes in a part
+PARTS = 32  # parts in a block
 
 COMPARED, COPIED = 2048, 512
-"""Parts in a piece of work, see pace.py: about 0.2 ms."""
+"""Parts compared and parts copied between two calls that yield the processor (pace.py): each takes about 0.2 ms."""
 
 SLOTS, FREED_SLOTS, TABLES, FREED_TABLES = 0, 1, 2, 3
-"""Places in `counts`: slots and tables given out at least once, and those of them that are free again."""
+"""Indices into `counts`: the number of slots ever allocated, of those now free, of tables ever allocated, of those now
+free."""
 
 
 class Arrays(NamedTuple):
-    """The memory of a pool. Slot 0 and table 0 are always there, and nobody counts who uses them."""
+    """Arrays of a pool. Slot 0 and table 0 always exist and are not reference-counted."""
 
     contents: np.ndarray  # uint64[slots, WORDS]
-    slot_users: np.ndarray  # int32[slots] tables that name it
-    freed_slots: np.ndarray  # int32[slots] a stack
-    tables: np.ndarray  # int32[tables, PARTS] a slot for each part of a block
-    table_users: np.ndarray  # int32[tables] keyframes that hold it
-    freed_tables: np.ndarray  # int32[tables] a stack
+    slot_users: np.ndarray  # int32[slots] reference counts: tables that contain the slot
+    freed_slots: np.ndarray  # int32[slots] stack of free slots
+    tables: np.ndarray  # int32[tables, PARTS] slot of each part of a block
+    table_users: np.ndarray  # int32[tables] reference counts: keyframes that contain the table
+    freed_tables: np.ndarray  # int32[tables] stack of free tables
     counts: np.ndarray  # int64[4]
 
 
 SEGMENT = np.dtype([("address", "i8"), ("parts", "i8"), ("first", "i8"), ("page", "i8")], align=True)
-"""Memory that lies in one piece: where, how many parts, the number of the first among the parts of all memories, and
-the place of its first page among the entries of pages (pages.py)."""
+"""A contiguous piece of memory: its address, its length in parts, the index of its first part among the parts of all
+memories, and the index of its first page among the page entries (pages.py)."""
 
 
 @kernel
 def set_aside(pool, segments, entries, page, blocks, changed, places, pace):
-    """Put what the segments hold into the pool; `blocks` are the tables of an older keyframe, then of the new one.
+    """Store the memory of the segments in the pool as a new keyframe.
 
-    One call for all memories: the thread that sets aside holds Python's lock as seldom as can be, for the window may
-    wait for it. `pace`: see pace.py. `changed` and `places` are room for a number and an address of each part. Returns
-    whether there was room; nothing is kept where there was none. Writes: pool, blocks, changed, places.
+    One call stores all memories, so that the storing thread seldom holds Python's lock, for which the window may wait.
+
+    Args:
+        pool: The Arrays of the pool.
+        segments: SEGMENT records, all memories in the order of their parts.
+        entries: Page entries of the segments (pages.py).
+        page: Size of a page in bytes.
+        blocks: Tables of an older keyframe; receives the tables of the new one.
+        changed: Buffer for the index of each part.
+        places: Buffer for the address of each part.
+        pace: Yield flag, see pace.py.
+
+    Returns:
+        Whether there was room in the pool. If not, nothing is stored.
+
+    Writes: pool, blocks, changed, places.
     """
     count = 0
     for i in range(segments.size):
@@ -63,10 +77,11 @@ def set_aside(pool, segments, entries, page, blocks, changed, places, pace):
 
 @kernel
 def find_changed(pool, segment, entries, page, blocks, changed, places, count, pace):
-    """The parts of a segment that are not as the blocks of an older keyframe say.
+    """Find the parts of a segment that differ from an older keyframe, given by `blocks`.
 
-    `entries` says which pages anybody ever wrote to (pages.py), `page` is their size.
-    Appends to `changed` and `places`, of which `count` are used; returns how many are used then. Writes: both.
+    `entries` are the page entries (pages.py), which show the pages that were never used; `page` is the page size in
+    bytes. The index and the address of each changed part are appended to `changed` and `places`, whose first `count`
+    elements are in use. Returns the new number of elements in use. Writes: changed, places.
     """
     for place in range(segment.parts):
         give_way_after(place + 1, COMPARED, pace)
@@ -86,7 +101,7 @@ def find_changed(pool, segment, entries, page, blocks, changed, places, count, p
 
 @kernel
 def has_room(pool, count):
-    """Whether so many parts fit in, each in a table of its own."""
+    """Return whether `count` more parts fit into the pool if each needs a table of its own."""
     used_slots = pool.counts[SLOTS] - pool.counts[FREED_SLOTS]
     used_tables = pool.counts[TABLES] - pool.counts[FREED_TABLES]
     return max(used_slots, used_tables) + count <= pool.slot_users.size
@@ -94,10 +109,10 @@ def has_room(pool, count):
 
 @kernel
 def is_same(contents, slot, words):
-    """Whether a part of a memory is what lies in a slot.
+    """Return whether a part of a memory equals the content of a slot.
 
-    It looks at all words rather than stop at the first that differs, and its numbers are unsigned: so the processor
-    compares eight words at once. That is 15 GB/s instead of 5.
+    The loop compares all words instead of stopping at the first difference, and its indices are unsigned: so the
+    compiler can make the processor compare eight words at once. That is 15 GB/s instead of 5.
     """
     differing = np.uint64(0)
     row = np.uint64(slot)
@@ -108,7 +123,10 @@ def is_same(contents, slot, words):
 
 @kernel
 def keep(pool, blocks, changed, places, count, pace):
-    """Put changed parts into slots, parts of a block one after the other. There is room. Writes: pool, blocks."""
+    """Store changed parts in slots; parts of one block must be consecutive, and has_room() true.
+
+    Writes: pool, blocks.
+    """
     renewed = -1
     for i in range(count):
         give_way_after(i + 1, COPIED, pace)
@@ -122,7 +140,7 @@ def keep(pool, blocks, changed, places, count, pace):
 
 @kernel
 def new_table(pool, old):
-    """A table with what another one says. Writes: pool."""
+    """Return a new table that is a copy of table `old`. Writes: pool."""
     table = give_out(pool.freed_tables, pool.counts, TABLES, FREED_TABLES)
     for i in range(PARTS):
         pool.tables[table, i] = pool.tables[old, i]
@@ -131,7 +149,7 @@ def new_table(pool, old):
 
 @kernel
 def new_slot(pool, words):
-    """A slot with a part of a memory in it: slot 0 if that is all zeros. Writes: pool."""
+    """Return a slot that contains a part of a memory: slot 0 if the part is all zeros, else a new one. Writes: pool."""
     if is_same(pool.contents, 0, words):
         return np.int64(0)
     slot = give_out(pool.freed_slots, pool.counts, SLOTS, FREED_SLOTS)
@@ -142,7 +160,7 @@ def new_slot(pool, words):
 
 @kernel
 def give_out(freed, counts, all_of_them, free_again):
-    """The number of a free slot or table. Writes: counts."""
+    """Return the number of a free slot or table. Writes: counts."""
     if counts[free_again]:
         counts[free_again] -= 1
         return np.int64(freed[counts[free_again]])
@@ -152,11 +170,11 @@ def give_out(freed, counts, all_of_them, free_again):
 
 @kernel
 def hold(pool, blocks):
-    """A keyframe with these blocks uses its tables. Writes: pool."""
+    """Count one more keyframe as a user of these tables. Writes: pool."""
     for table in blocks:
         if table == 0:
             continue
-        if pool.table_users[table] == 0:  # made for this keyframe
+        if pool.table_users[table] == 0:  # the table is new, so its slots do not count it yet
             for i in range(PARTS):
                 pool.slot_users[pool.tables[table, i]] += 1
         pool.table_users[table] += 1
@@ -164,7 +182,7 @@ def hold(pool, blocks):
 
 @kernel
 def release(pool, blocks):
-    """A keyframe with these blocks is gone: what nobody else uses is free. Writes: pool."""
+    """Count one keyframe less as a user of these tables, and free what has no users left. Writes: pool."""
     for table in blocks:
         if table == 0:
             continue
@@ -183,7 +201,7 @@ def release(pool, blocks):
 
 @kernel
 def count_parts(pool, blocks):
-    """Parts that are not all zeros."""
+    """Return the number of parts in these blocks that are not all zeros."""
     count = 0
     for table in blocks:
         if table:
@@ -194,8 +212,10 @@ def count_parts(pool, blocks):
 
 @kernel
 def fill(pool, blocks, begin, end, words, first):
-    """Copy the blocks from `begin` to `end` into the memory whose first part has number `first`, as far as they lie
-    in it; it is all zeros before. Returns the parts copied. Writes: words.
+    """Copy the blocks from `begin` up to `end` (exclusive) into a memory of zeros.
+
+    `first` is the index of the first part of the memory. Parts outside the memory are skipped. Returns the number of
+    parts copied. Writes: words.
     """
     count = words.size // WORDS
     copied = 0

@@ -1,9 +1,9 @@
-"""What of the kernels is compiled already, and compiling the rest, by several processes at once if need be.
+"""Compilation of all kernels that a start needs, shared by several processes that start at the same time.
 
-A `Part` is what one thing needs: an agent, the drawing. A note in the cache folder says that it is compiled, of these
-sources (after an edit the part is gone through again, which costs little where nothing it needs has changed); a lock
-on that note says that some process is at it. Processes that start at the same time share the parts among them, and
-one that was killed leaves a lock that is gone and a note that is not written.
+A `Part` is the set of kernels that one thing needs: an agent, the drawing. A note file in the cache folder records that
+a part is compiled from the present sources. After an edit every part is run again, which is fast where none of its
+kernels changed. A process holds a file lock on the note while it compiles the part, so that processes divide the parts
+among them. When a process is killed, its lock is released and its note remains empty.
 """
 
 import gc
@@ -24,7 +24,7 @@ _DONE = b"ready"
 
 @dataclass(frozen=True)
 class Part:
-    """Kernels that are compiled together, because one thing uses them."""
+    """Set of kernels that are compiled together, because one thing uses them."""
 
     key: str
     title: str
@@ -32,7 +32,7 @@ class Part:
 
 
 Tell = Callable[[Part, int, int], None]
-"""Told before a part is compiled: which, how many are done, of how many."""
+"""Progress callback, called before a part is compiled: the part, the number of parts done, their total."""
 
 
 def is_ready(key: str) -> bool:
@@ -43,9 +43,14 @@ def is_ready(key: str) -> bool:
 
 
 def make_ready(parts: Iterable[Part], tell: Tell = lambda *_: None) -> None:
-    """Compile what is not compiled yet. Parts that another process is at come last, and are waited for.
+    """Compile all parts that are not compiled yet.
 
-    Where numba is switched off there is nothing to compile, and nothing may be noted: the next start would believe it.
+    Parts locked by another process come last; the call waits until that process has finished them. With numba switched
+    off nothing is compiled and no note is written, because the next start would rely on it.
+
+    Args:
+        parts: Parts that must be ready when the call returns.
+        tell: Progress callback.
     """
     if not JIT_ON:
         return
@@ -57,7 +62,7 @@ def make_ready(parts: Iterable[Part], tell: Tell = lambda *_: None) -> None:
 
 @contextmanager
 def _no_collections() -> Iterator[None]:
-    """The compiler makes millions of objects that stay: looking for garbage among them takes 6 % of the time."""
+    """Disable garbage collection: the compiler makes millions of permanent objects, and scanning them costs 6 %."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -68,7 +73,7 @@ def _no_collections() -> Iterator[None]:
 
 
 def _pass(parts: Sequence[Part], tell: Tell, total: int, *, waits: bool) -> list[Part]:
-    """Go through the parts once. Returns those that another process is at."""
+    """Compile the parts that are missing; return those that another process has locked."""
     taken: list[Part] = []
     for i, part in enumerate(parts):
         if not is_ready(part.key):
@@ -79,10 +84,10 @@ def _pass(parts: Sequence[Part], tell: Tell, total: int, *, waits: bool) -> list
 
 
 def _compile_alone(part: Part, *, waits: bool) -> bool:
-    """Compile a part unless it is done; False if another process is at it."""
+    """Compile a part unless it is ready; return False if another process has locked it."""
     try:
         note = os.open(_note(part.key), os.O_RDWR | os.O_CREAT | BINARY, 0o600)
-    except OSError:  # nothing can be noted; it is compiled all the same
+    except OSError:  # the note cannot be written: compile without it
         part.compile()
         return True
     try:
@@ -99,7 +104,7 @@ def _compile_alone(part: Part, *, waits: bool) -> bool:
 def _locked(note: int, waits: bool) -> bool:
     try:
         return lock(note, waits=waits)
-    except OSError:  # a file system without locks: what two processes compile at once is compiled twice
+    except OSError:  # a file system without locks: two processes may compile the same part twice
         return True
 
 

@@ -1,4 +1,4 @@
-"""The referee: judges the moves that an agent reported on the true map, and keeps its numbers."""
+"""Referee kernels: judge the moves that an agent reported, on the true map, and count them in its metrics."""
 
 import numpy as np
 
@@ -10,25 +10,25 @@ from sim.kernels.tiled import Table, put
 
 METRICS = np.dtype(
     [
-        ("position", "i8"),
+        ("position", "i8"),  # cell of the agent
         ("ticks", "i8"),  # rows judged
-        ("cost", "f8"),  # sum of the arc costs of executed moves
+        ("cost", "f8"),  # sum of the arc costs of all moves made
         ("moves", "i8"),
         ("waits", "i8"),
         ("back_moves", "i8"),
         ("bounces", "i8"),
         ("nonoptimal_moves", "i8"),
-        ("distinct", "i8"),  # different cells stood on
-        ("longest_stay", "i8"),  # most visits of one cell
+        ("distinct", "i8"),  # different cells visited
+        ("longest_stay", "i8"),  # largest number of visits of one cell
         ("expansions", "i8"),
         ("max_expansions", "i8"),
         ("traced", "i8"),
         ("over_budget", "i8"),  # ticks with more expansions than the budget allows
         ("restarts", "i8"),
-        ("cap_hits", "i8"),  # ticks
+        ("cap_hits", "i8"),  # ticks with log.CAP_HIT
         ("reentries", "i8"),
         ("first_move", "i8"),  # world tick of the first move, -1 before it
-        ("twentieth_move", "i8"),
+        ("twentieth_move", "i8"),  # world tick of the 20th move, -1 before it
         ("digest_a", "i8"),
         ("digest_b", "i8"),
     ],
@@ -41,7 +41,7 @@ _PRIME_B, _BASE_B = 2_147_483_629, 998_244_353
 
 
 def new_metrics(start: int, visits: Table) -> np.ndarray:
-    """The numbers of an agent that stands at `start` and has done nothing."""
+    """Return the metrics of an agent at `start` that has done nothing. Writes: visits."""
     metrics = np.zeros(1, METRICS).view(np.recarray)
     metrics[0].position = start
     metrics[0].first_move = metrics[0].twentieth_move = -1
@@ -53,7 +53,7 @@ def new_metrics(start: int, visits: Table) -> np.ndarray:
 
 @kernel
 def mix(metrics, value):
-    """Work one number into an agent's digest."""
+    """Add one number to an agent's digest. Writes: metrics."""
     m = metrics[0]
     m.digest_a = (m.digest_a * _BASE_A + value + 1) % _PRIME_A
     m.digest_b = (m.digest_b * _BASE_B + value + 1) % _PRIME_B
@@ -61,10 +61,23 @@ def mix(metrics, value):
 
 @inlined
 def judge(ground, rows, count, tick, budget, metrics, visits):
-    """Check and count the first `count` rows, the first of them being world tick `tick`.
+    """Check and count the first `count` rows of an agent.
 
-    Stops at the first row that breaks a rule and returns it: an illegal move, a count below zero. Returns `count` when
-    all are legal. Writes: metrics, visits.
+    A row is illegal if it reports an impossible move or a count below zero.
+
+    Args:
+        ground: The true map.
+        rows: log.ROW records, one per tick.
+        count: Number of rows to judge.
+        tick: World tick of the first row.
+        budget: Expansions allowed per tick.
+        metrics: METRICS[1] of the agent.
+        visits: Visit count of each cell.
+
+    Returns:
+        The index of the first illegal row, which is not counted, or `count` if all rows are legal.
+
+    Writes: metrics, visits.
     """
     m = metrics[0]
     for i in range(count):
@@ -110,7 +123,10 @@ def judge(ground, rows, count, tick, budget, metrics, visits):
 
 @kernel
 def count_placing(rows, metrics, visits):
-    """A tick in which the world, not the agent, says where the agent is: on the start for a new trial, or waiting."""
+    """Count a tick in which the world sets the agent's cell: the start for a new trial, or the same cell while waiting.
+
+    Writes: metrics, visits.
+    """
     m, row = metrics[0], rows[0]
     t = np.int64(row.cell)
     if row.marks & log.TRIAL:
@@ -128,7 +144,7 @@ def count_placing(rows, metrics, visits):
 
 @kernel
 def count_move(t, cost, m, visits):
-    """One legal move to t."""
+    """Count one legal move to t. Writes: m, visits."""
     m.position = t
     m.moves += 1
     m.cost += cost
@@ -140,10 +156,21 @@ def count_move(t, cost, m, visits):
 
 @kernel
 def count_nonoptimal(ground, rows, first, position, metrics, backward, allowed):
-    """Count which of the legal moves from row `first` on are on no cheapest path, by the true-distance search.
+    """Count the legal moves from row `first` on that are on no cheapest path.
 
-    `position` is where the agent stood before row 0. Returns the row that would have taken the search more than
-    `allowed` expansions, and the number of rows when all are counted. Writes: metrics, backward.
+    Args:
+        ground: The true map.
+        rows: All log.ROW records.
+        first: Index of the first row to count.
+        position: Cell of the agent before row 0.
+        metrics: METRICS[1] of the agent.
+        backward: Search for true distances, see distance.py.
+        allowed: Maximum number of expansions of that search.
+
+    Returns:
+        The index of the first row that was not counted because it needs more expansions, or the number of rows.
+
+    Writes: metrics, backward.
     """
     m = metrics[0]
     end = backward.control[0].expansions + allowed
@@ -155,7 +182,7 @@ def count_nonoptimal(ground, rows, first, position, metrics, backward, allowed):
             there = true_distance(ground, backward, t, end - backward.control[0].expansions)
             if left == UNKNOWN or there == UNKNOWN:
                 return i
-            # Where there is no path there is no optimal move: infinity minus infinity is not zero.
+            # Without a path there is no optimal move; the test is needed because inf == cost + inf.
             if left == np.inf or left != ground.cost[direction_between(ground, s, t)] + there:
                 m.nonoptimal_moves += 1
         s = t

@@ -1,8 +1,8 @@
-"""A search solved slice by slice before the agent sets out: A*, weighted A*, greedy search, Delayed A*.
+"""Search that is solved slice by slice before the agent sets out: A*, weighted A*, greedy search, Delayed A*.
 
-The references wait in place. Delayed A* is the "late acting" control of "TBA*: Time-Bounded A*", Table 1:
-it acts from the first tick but, until the whole path is traced, only to and fro between the start and one
-of its neighbours.
+A reference agent waits in place meanwhile. Delayed A* is the "late acting" control of "TBA*: Time-Bounded A*",
+Table 1: it moves from the first tick on but, until the whole path is traced, only to and fro between the start
+and one of its neighbours.
 """
 
 import numpy as np
@@ -57,9 +57,10 @@ def search_from_here(ground, search, st, aside):
 
 @kernel
 def run(ground, search, route, state, expansions, budget, trace_rate, rows):
-    """Plan and act for up to len(rows) ticks, with up to `expansions` a tick and (budget - used) * trace_rate steps.
+    """Plan and act for up to len(rows) ticks.
 
-    A trace_rate of 0 means that tracing is not charged. Returns the ticks done.
+    A tick has up to `expansions` expansions and (budget - used) * trace_rate steps of tracing; a trace_rate of 0 means
+    that tracing is not charged. Returns the ticks done.
     """
     st = state[0]
     for tick in range(rows.size):
@@ -92,7 +93,7 @@ def plan(ground, search, route, st, expansions, budget, trace_rate):
 
 @kernel
 def trace_slice(ground, search, route, st, room):
-    """Follow parents from the goal towards the root, at most `room` of them; take the path when it is whole."""
+    """Follow at most `room` parents from the goal towards the root; adopt the path when it is complete."""
     if st.trace_length == 0:
         route.scratch[0] = st.goal
         st.trace_length = 1
@@ -109,7 +110,7 @@ def trace_slice(ground, search, route, st, room):
 
 @kernel
 def act(route, st):
-    """One move or none. Returns the phase of the tick."""
+    """Make one move or none. Returns the phase of the tick."""
     if st.status != log.ACTIVE:
         return log.WAITING
     if st.traced:
@@ -128,7 +129,11 @@ def act(route, st):
 
 @kernel
 def needs_restart(search, state, tails, rose):
-    """Whether a map change makes the planner begin again: always, but not when it changes nothing for it."""
+    """Return whether a map change makes the planner begin again.
+
+    It does unless nothing changed, the agent is at its goal, the search has not begun, or (after a search without a
+    path) the change opens no way.
+    """
     st = state[0]
     if st.status == log.AT_GOAL or tails.size == 0:
         return False

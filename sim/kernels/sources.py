@@ -1,8 +1,8 @@
-"""What machine code depends on: the source of its kernel and of every kernel file that this one imports.
+"""Stamp of the sources that machine code depends on: a kernel's file and every kernel file that it imports.
 
-numba does not notice when a helper in another file was edited: the cached caller keeps the old machine code. So what
-is kept bears a stamp, a hash of all those sources. Another source means another stamp, and only what depends on the
-edited file is compiled anew.
+numba does not notice that a helper in another file was edited: the cached caller keeps the old machine code. So each
+cache entry has a stamp, a hash of all those sources, in its folder name. Changed sources give a new stamp, and only the
+files of kernels that depend on the edited file are compiled again.
 """
 
 import functools
@@ -23,7 +23,7 @@ _IMPORT = re.compile(
 
 @functools.cache
 def stamp_of(source: Path) -> str:
-    """Of one file of kernels, with all that it imports."""
+    """Return the stamp of one file of kernels and of all files of kernels that it imports, directly or indirectly."""
     return _hash(_reached(source))
 
 
@@ -51,13 +51,13 @@ def _reached(source: Path) -> set[Path]:
 
 @functools.cache
 def _imported(source: Path) -> tuple[Path, ...]:
-    """The files of kernels that a file imports by itself."""
+    """Return the files of kernels that a file imports directly."""
     names = (name for match in _IMPORT.finditer(source.read_text(encoding="utf-8")) for name in _modules(match))
     return tuple(dict.fromkeys(path for name in names if (path := _file(name)) is not None))
 
 
 def _modules(match: "re.Match[str]") -> Iterator[str]:
-    """What a line may import as a module. `from sim.kernels import log` names one as `from sim.kernels.log` does."""
+    """Yield the modules that a line may import; `from sim.kernels import log` may import `sim.kernels.log`."""
     room = match["room"]
     if room is None:
         yield match["module"]

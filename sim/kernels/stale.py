@@ -1,8 +1,8 @@
-"""Records that nobody will read again: what searches before the present one have left.
+"""Clearing of stale records: records written by earlier searches, which no kernel will read again.
 
-A search begins in no time because a record counts only with the number of the present search in it. What the others
-wrote stays there, and keyframes would hold all of it: of four agents on a changing map nine tenths of their bytes.
-Written over with zeros it is the same to every kernel, and takes no room.
+A search begins in constant time because a record is valid only if it has the number of the current search. Records of
+earlier searches remain in memory, and keyframes would store them: of four agents on a changing map they were nine
+tenths of all bytes. Overwritten with zeros they mean the same to every kernel and take no room in a keyframe.
 """
 
 import mmap
@@ -19,39 +19,45 @@ from sim.kernels.pages import UNKNOWN, may_be_touched
 from sim.kernels.tiled import Table, Tiled
 
 WORD, STAMP = 8, 16
-"""Bytes of a word, and of a record with a number, which lies in its second word."""
+"""Bytes of a word, and of a record with a search number, which is in the second word of that record."""
 
-PAGES = 1024  # in a piece of work, see pace.py
+PAGES = 1024  # pages cleared between two calls that yield the processor, see pace.py
 
 
 class Stamped(NamedTuple):
-    """A table of records of which only those count that bear a number, or whose cells bear it in another table."""
+    """Table of records that are valid only if their stamp equals `number`.
 
-    table: Table  # its records are of whole words
-    stamps: Table  # the one whose records, of STAMP bytes, bear the numbers: often the same
-    shift: int  # of the number in the second word of a stamp
-    mask: int
-    number: int
+    The stamp of a cell is in the record of that cell in `stamps`, which may be the table itself.
+    """
+
+    table: Table  # records of whole words
+    stamps: Table  # records of STAMP bytes that contain the stamps; often the same as `table`
+    shift: int  # bit position of the stamp in the second word of a record of `stamps`
+    mask: int  # bits of the stamp, after the shift
+    number: int  # stamp of the valid records
 
 
 ROW = np.dtype(
     [
         ("address", "i8"),
-        ("size", "i8"),  # bytes
-        ("words", "i8"),  # of a record
-        ("stamps", "i8"),  # address
+        ("size", "i8"),  # bytes of the table
+        ("words", "i8"),  # words of a record
+        ("stamps", "i8"),  # address of the stamps
         ("shift", "u8"),
         ("mask", "u8"),
         ("number", "u8"),
-        ("page", "i8"),  # place of its first page among the entries of pages (pages.py)
+        ("page", "i8"),  # index of the table's first page among the page entries (pages.py)
     ],
     align=True,
 )
-"""A table to a kernel."""
+"""A `Stamped` table in the form that kernels read."""
 
 
 def rows_of(tables: Iterable[Stamped], least: int = 0) -> Any:
-    """Rows of tables of so many bytes at least, whose pages are not known; their memory has to outlive them."""
+    """Return the ROW records of all tables of at least `least` bytes.
+
+    Their `page` is UNKNOWN. The caller keeps the tables alive while the rows are in use.
+    """
     rows = [_row(each) for each in tables]
     return np.array([row for row in rows if row[1] >= least], ROW).view(np.recarray)
 
@@ -70,14 +76,16 @@ def _records(table: Table) -> npt.NDArray[Any]:
 
 
 def wipe(tables: Iterable[Stamped]) -> None:
-    """Write zeros over the records that do not count."""
+    """Write zeros over all stale records of the tables."""
     wipe_rows(bare(rows_of(tables)), np.empty(0, np.uint64), mmap.PAGESIZE, hurried())
 
 
 @kernel
 def wipe_rows(rows, entries, page, pace):
-    """The same; `entries` says which pages anybody ever wrote to. `pace`: see pace.py. Writes: what lies at the
-    addresses.
+    """Write zeros over all stale records of the tables given as ROW records.
+
+    Pages that `entries` (see pages.py) shows as never used are skipped; `page` is the page size in bytes, `pace` a
+    yield flag (see pace.py). Writes: the memory at the addresses.
     """
     wiped = 0
     for i in range(rows.size):
@@ -103,5 +111,5 @@ def wipe_some(words, size, stamps, shift, mask, number, first, beyond):
     for i in range(np.uint64(first), np.uint64(beyond)):
         if (stamps[np.uint64(2) * i + np.uint64(1)] >> shift) & mask != number:
             for k in range(np.uint64(size) * i, np.uint64(size) * (i + np.uint64(1))):
-                if words[k] != zero:  # clean pages stay as they are
+                if words[k] != zero:  # writing only where needed leaves clean pages unmodified
                     words[k] = zero

@@ -1,11 +1,11 @@
 """Tables with an entry for each cell, laid out in square tiles: for hundreds of agents on one map.
 
-An agent of a crowd knows a strip of the map along its way. Row by row, every row that it enters is a page of memory of
-its own, and 500 agents wait for first touches of pages more than they search: 1.5 MB each, 70 ms in the first tick. In
-tiles that fill a page (16 x 16 records of 16 bytes) the same cells lie on a quarter of the pages.
+An agent of a crowd touches a strip of the map along its way. In row order, every row that it enters is a memory page of
+its own, and 500 agents wait longer for first touches of pages than they search: 1.5 MB each, 70 ms in the first tick.
+In tiles that fill a page (16 x 16 records of 16 bytes) the same cells are on a quarter of the pages.
 
-A kernel writes `table[s]` for either kind of table; numba compiles it once for each. Only compiled kernels read tiles,
-so without the compiler there are none. Whoever else looks is given a copy in rows (`in_rows`).
+A kernel writes `table[s]` for both layouts; numba compiles it once for each. Only compiled kernels can index tiles, so
+without the compiler no table is tiled. Python code reads a copy in row order (`in_rows`).
 """
 
 import operator
@@ -23,31 +23,31 @@ from sim.kernels.octile import ROW_SHIFT
 
 
 class Tiled(NamedTuple):
-    """Make it only with new_tiled(). It stands where an array of `size` entries would."""
+    """Table in tiles, used where an array of `size` entries would be. Make it only with new_table() or in_tiles()."""
 
     records: np.ndarray
     size: int  # cells
-    width: int  # of the map
-    inverse: int  # see octile.inverse_of
-    across: int  # tiles in a row of tiles
+    width: int  # of the map, in cells
+    inverse: int  # factor for dividing by the width, see octile.inverse_of
+    across: int  # number of tiles side by side
 
 
 Table = Any
-"""npt.NDArray[Any] | Tiled: agents that are drawn have the first, and who draws asks for its fields."""
+"""npt.NDArray[Any] | Tiled: the tables of displayed agents are arrays, because drawing code reads fields by name."""
 
 
 def width_of_tiles(width: int) -> int:
-    """What to ask new tables for on a map so wide: tiles if there is a compiler, else (0) rows."""
+    """Return the `width` argument of new_table() for tiles on a map of this width: 0 (rows) without the compiler."""
     return 0 if HAS_RECORDS else width
 
 
 def tile_bits(itemsize: int) -> int:
-    """A tile is a square of 2 ** bits, so large that it fills a page of 4 KB, or half of one."""
+    """Return log2 of the side of a tile in cells; a tile fills a page of 4 KB, or half of one."""
     return 5 if itemsize <= 4 else 4
 
 
 def tiled_count(cells: int, width: int, itemsize: int) -> int:
-    """Entries of a table for a map of so many cells, those of tiles that the map fills only in part included."""
+    """Return the number of entries of a tiled table for a map, including unused ones of tiles that cross its border."""
     side = 1 << tile_bits(itemsize)
     return -(-width // side) * -(-(cells // width) // side) * side * side
 
@@ -60,15 +60,22 @@ def new_table(
     is_reused: bool = False,
     stamp: npt.NDArray[np.int64] | None = None,
 ) -> Any:
-    """An entry for each cell, in rows or, for a map of the `width` that is said, in tiles.
+    """Return a table with an entry for each cell.
 
-    With a stamp its user marks what it wrote by that number, see memory.Pool; without one it reads only what it wrote.
+    Args:
+        purpose: Key under which pooled memory is reused, see memory.Pool.
+        cells: Number of cells of the map.
+        dtype: Type of an entry.
+        width: Width of the map for a table in tiles, 0 for one in row order.
+        is_reused: Whether the memory comes from the pool and returns to it.
+        stamp: Number by which the user marks the entries it has written, see memory.Pool; None if the user reads only
+            entries that it has written.
     """
     itemsize = np.dtype(dtype).itemsize
-    # Others must not find what lies beyond the map: nobody ever wipes that.
+    # Tables of another width must not reuse this block: entries outside the map are never cleared.
     purpose = f"{purpose}, {width} wide" if width else purpose
     count = tiled_count(cells, width, itemsize) if width else cells
-    in_large_pages = not width  # tiles are for hundreds of agents, each of which knows a strip
+    in_large_pages = not width  # tiles are for hundreds of agents, each of which touches a strip of the map
     if stamp is None:
         records = scratch(purpose, count, dtype, is_reused, in_large_pages=in_large_pages)
     else:
@@ -79,20 +86,20 @@ def new_table(
 
 
 def in_tiles(records: npt.NDArray[Any], cells: int, width: int) -> Tiled:
-    """The table whose entries these are."""
+    """Return a tiled table over existing entries."""
     assert cells * width < 1 << ROW_SHIFT
     side = 1 << tile_bits(records.itemsize)
     return Tiled(records.view(np.ndarray), cells, width, ((1 << ROW_SHIFT) + width - 1) // width, -(-width // side))
 
 
-_TO_READ, _TO_KEEP, _IS_DATA = 0, 3, 1  # what LLVM calls reading, keeping in all caches, and no code
+_TO_READ, _TO_KEEP, _IS_DATA = 0, 3, 1  # arguments of llvm.prefetch: read access, highest locality, data cache
 
-_OPTIONS: Any = {"_nrt": False, "boundscheck": None}  # as jit.py has them
+_OPTIONS: Any = {"_nrt": False, "boundscheck": None}  # same as in jit.py
 
 
 @register_jitable(**_OPTIONS)
 def _slot(table: Any, s: Any, bits: Any) -> Any:
-    """Where the entry of cell s lies."""
+    """Return the index of the entry of cell s."""
     s = np.int64(s)
     y = (s * table.inverse) >> ROW_SHIFT
     x = s - y * table.width
@@ -101,11 +108,11 @@ def _slot(table: Any, s: Any, bits: Any) -> Any:
 
 
 def ask_for(table: Table, s: int) -> None:
-    """Say that the entry of cell s is wanted soon: meanwhile a kernel that waits for many can ask for the others."""
+    """Prefetch the entry of cell s into the processor's cache, so that a kernel can wait for many entries at once."""
 
 
 def put(table: Table, s: int, value: object) -> None:
-    """table[s] = value, in Python."""
+    """Set table[s] = value from Python code."""
     if isinstance(table, Tiled):
         table.records[int(_slot(table, s, tile_bits(table.records.itemsize)))] = value
     else:
@@ -113,7 +120,7 @@ def put(table: Table, s: int, value: object) -> None:
 
 
 def touch(table: Table, cells: npt.NDArray[np.int64]) -> None:
-    """Have the system give out the pages of some cells before anybody waits for them."""
+    """Fault in the memory pages of these cells, so that no search waits for them later."""
     is_tiled = isinstance(table, Tiled)
     records = table.records if is_tiled else table.view(np.ndarray)
     places = _slot(table, cells, tile_bits(records.itemsize)) if is_tiled else cells
@@ -122,7 +129,7 @@ def touch(table: Table, cells: npt.NDArray[np.int64]) -> None:
 
 
 def in_rows(table: Table) -> npt.NDArray[Any]:
-    """A copy of it in rows, cell by cell; an array as it is."""
+    """Return a copy of a tiled table in row order; return an array unchanged."""
     if not isinstance(table, Tiled):
         return cast(npt.NDArray[Any], table)
     rows = np.zeros(table.size, table.records.dtype)
@@ -131,7 +138,7 @@ def in_rows(table: Table) -> npt.NDArray[Any]:
 
 
 def laid_out(table: Table, width: int) -> Table:
-    """The same table for a map of this width in tiles, or (0) in rows."""
+    """Return the table in tiles for a map of this width, or in row order if `width` is 0, copying it only if needed."""
     if isinstance(table, Tiled) == bool(width):
         return table
     if not width:
@@ -144,16 +151,16 @@ def laid_out(table: Table, width: int) -> Table:
 
 @kernel
 def _copy(table, copy):
-    """Writes: copy."""
+    """Copy all entries of a table. Writes: copy."""
     for s in range(copy.size):
         copy[s] = table[s]
 
 
-# --- what numba is told ---------------------------------------------------------------------------
+# --- compiled operations on tables, registered with numba -------------------------------------------
 
 
 def _bits_of(table: Any) -> int | None:
-    """Of the tiles of this type of table, None if it is none."""
+    """Return the tile bits of a numba type of tiled table, or None for any other type."""
     if not isinstance(table, types.BaseNamedTuple) or cast(Any, table).instance_class is not Tiled:
         return None
     dtype: Any = cast(Any, table).types[0].dtype
@@ -161,7 +168,7 @@ def _bits_of(table: Any) -> int | None:
 
 
 def _fetch(typing: Any, records: Any, place: Any) -> Any:
-    """Have the processor fetch the line of memory in which an entry lies."""
+    """Emit an instruction that prefetches the cache line of an entry."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, args[0])
