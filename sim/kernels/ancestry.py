@@ -1,13 +1,13 @@
-"""Where a cell stands in a search tree: asked in O(log n) steps, without following the path to the root.
+"""Position of cells in a search tree: found in O(log n) steps, without following the path to the root.
 
-An agent that makes its path anew each tick spends, on a large map, most of its time on cells far from where it
-stands. All it has to know is whether the path to the best open cell leads through its own cell, and by which
-neighbour. So every cell on such a path gets a link, once: its depth, and one ancestor to jump to, chosen so that any
-ancestor is a few jumps away (Myers, "An applicative random-access stack", 1983).
+An agent that makes its whole path in each tick spends, on a large map, most of its time on cells far from its own. All
+it needs is whether the path to the best open cell leads through its own cell, and by which neighbour. So every cell on
+such a path gets a link, once: its depth, and one ancestor to jump to, chosen so that any ancestor is a few jumps away
+(Myers, "An applicative random-access stack", 1983).
 
-Links rest on closed cells keeping their parents; a search that opens closed cells again must not use them. Whether a
-cell has its link says its node, which is read on the way anyhow: so links are half as large, and the search that
-forgets its nodes forgets them too.
+Links require that closed cells keep their parents; a search that opens closed cells again must not use them. Whether a
+cell has its link is stored in its node, which is read anyway: so links are half as large, and a new search, which
+invalidates all nodes, invalidates the links too.
 """
 
 import numpy as np
@@ -19,28 +19,31 @@ from sim.kernels.tiled import Table, new_table
 
 LINK = np.dtype(
     [
-        ("depth", "i4"),  # moves from the root
-        ("jump", "i4"),  # an ancestor, mostly further up than the parent; the root has itself
+        ("depth", "i4"),  # number of moves from the root
+        ("jump", "i4"),  # cell of an ancestor, usually further up than the parent; the root's own cell at the root
     ],
     align=True,
 )
 
 
 def new_links(cells: int, is_reused: bool = False, tile_width: int = 0) -> Table:
-    """`tile_width`: see tiled.py."""
+    """Return an empty table of links. `tile_width`: see tiled.py."""
     links: Table = new_table("links", cells, LINK, tile_width, is_reused)
     return links
 
 
 def stamped_links(search: Search, links: Table) -> Stamped:
-    """The links as a keyframe sees them: one counts where the node of its cell is of this search and linked."""
+    """Return the links with the condition under which one is valid, for clearing stale ones (stale.py).
+
+    A link is valid if the node of its cell belongs to the current search and has `is_linked` set.
+    """
     nodes = stamped_nodes(search)
     return nodes._replace(table=links, mask=nodes.mask | 0xFF << 24, number=nodes.number | 1 << 24)
 
 
 @kernel
 def link(ground, search, links, scratch, end):
-    """Give `end` and its ancestors their links, as far as they have none. Returns how many got one.
+    """Give `end` and its ancestors their links where missing. Returns the number of new links.
 
     The parent of `end` must be final: `end` is closed, or the next to be expanded. Writes: nodes, links, scratch.
     """
@@ -69,7 +72,7 @@ def link(ground, search, links, scratch, end):
 
 @kernel
 def ancestor(ground, search, links, s, depth):
-    """The ancestor of a linked cell that is `depth` moves from the root, the cell itself included."""
+    """Return the ancestor of a linked cell that is `depth` moves from the root, which may be the cell itself."""
     while links[s].depth > depth:
         jump = np.int64(links[s].jump)
         s = jump if links[jump].depth >= depth else parent(ground, search, s)
@@ -78,7 +81,10 @@ def ancestor(ground, search, links, s, depth):
 
 @kernel
 def next_towards(ground, search, links, s, end):
-    """The cell after s on the path from the root to `end`, -1 when s is not on it or is its end. Both are linked."""
+    """Return the cell after s on the path from the root to `end`, or -1 if s is not on the path or is `end`.
+
+    Both cells must be linked.
+    """
     depth = links[s].depth + 1
     if links[end].depth < depth:
         return np.int64(-1)

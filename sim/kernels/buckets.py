@@ -1,21 +1,22 @@
-"""The open list of A* (w = 1): buckets by f, in exactly the order of the heap, at half its price.
+"""Open list of A* (w = 1): buckets by f, in exactly the order of the heap, at half its cost.
 
-"TBA*: Time-Bounded A*" proposes buckets for their constant time per operation. These are exact: f ascending, then
-larger g, then smaller cell, as in openlist.py. What is put in are that file's ties, `rank of h << shift | cell`.
+"TBA*: Time-Bounded A*" proposes buckets for their constant time per operation. The buckets here are exact: f ascending,
+then larger g, then smaller cell, as in openlist.py. Entries are the ties of that module, `rank of h << shift | cell`.
 
-- A bucket is floor(f * RESOLUTION), in a ring. With a consistent heuristic the least f never falls and no child lies
-  more than two diagonals above it, so the ring never wraps onto itself. A bitmap says which buckets hold something.
-- A bucket is a chain of chunks of seven entries, in no order; all but the first chunk are full. One number says which
-  that is and how many places it has left. So an empty bucket and a full chunk are one test, and most entries go in
-  without a look at more than that number. A cheaper way to a cell puts in a second entry; the old one stays, and is
-  dropped when its turn comes, the cell being closed by then. So nothing is ever moved.
-- The bucket whose turn has come goes to a stack, its least tie on top. A child of the same f has a larger g than all
-  that wait there, so it goes on top, past its siblings at most.
-- Two values of f share a bucket only far from the goal (they differ by 1,400 diagonals or more). Then the larger goes
-  back into the bucket.
+- The number of a bucket is floor(f * RESOLUTION), and buckets are stored in a ring. With a consistent heuristic the
+  least f never falls and no child has an f more than two diagonals above it, so two buckets never share a slot of the
+  ring. A bitmap shows which buckets are not empty.
+- A bucket is a chain of chunks of seven entries, in no order; all chunks but the first are full. One number, the head,
+  gives the first chunk and its number of free entries. So an empty bucket and a full chunk are recognised by one test,
+  and most insertions read nothing but the head. A cheaper path to a cell inserts a second entry; the outdated entry
+  remains and is dropped when its bucket is emptied, because its cell is closed by then. So no entry is ever moved.
+- The bucket with the least f is emptied onto a stack, its least tie on top. A child with that f has a larger g than every
+  entry already on the stack, so it is inserted on top, or just below siblings.
+- Two values of f share a bucket only far from the goal (they differ by 1,400 diagonals or more). Then the entries with
+  the larger f are put back into the bucket.
 
-A grid has about 200 values of f open at once, and half of the stacks hold one cell: what the heap pays for keeping all
-of them in order is saved.
+A grid has about 200 values of f open at a time, and half of the stacks have one cell. The heap's cost of keeping all
+entries in order is saved.
 """
 
 from typing import NamedTuple
@@ -27,33 +28,35 @@ from sim.kernels.memory import scratch, zeros
 from sim.kernels.octile import COST_UNIT
 
 RESOLUTION = 4000.0
-RING = 1 << 14  # above 2 * 2 * RESOLUTION + 2, the widest spread for any diagonal cost up to 2
+# number of buckets in the ring: above 2 * 2 * RESOLUTION + 2, the widest spread for any diagonal cost up to 2
+RING = 1 << 14
 
-IN_BUCKET, ON_STACK = 0, 1  # `place` of an open cell
+IN_BUCKET, ON_STACK = 0, 1  # values of `place` of an open cell
 
-_ROOM = 7  # entries of a chunk; its first word holds what the head was before it: the full chunk that follows, or 0
-_LEFT = np.int64(7)  # the bits of a head that say how many places are left in its chunk
-_MOST_PUTS = 8  # of one expansion
-_FULLEST = 8  # entries that one cell can ever have: each neighbour is expanded once
+_ROOM = 7  # entries of a chunk; the word before them is the previous head, which gives the next, full chunk, or 0
+_LEFT = np.int64(7)  # bits of a head that count the free entries of its chunk
+_MOST_PUTS = 8  # maximum number of insertions in one expansion
+_FULLEST = 8  # maximum number of entries of one cell: each neighbour is expanded once
 
 _SHORT = 24
 _GAPS = np.array([88001, 39111, 17382, 7725, 3433, 1525, 701, 301, 132, 57, 23, 10, 4], np.int64)
 
 
 class Buckets(NamedTuple):
-    """Make it only with new_buckets(). Sizes and places are in the search's control record."""
+    """Bucketed open list. Make it only with new_buckets(). Its sizes and indices are in the search's control record."""
 
-    heads: np.ndarray  # int32[RING] of each bucket: number of its first chunk << 3 | places left there; 0: empty
-    bits: np.ndarray  # int64[RING / 32] the bitmap, 32 bits a word
-    chunks: np.ndarray  # int64[8 * chunks], the chunk at 0 is none
-    stack: np.ndarray  # int64[cells + 7] the ties of the least f, least on top
+    heads: np.ndarray  # int32[RING] number of a bucket's first chunk << 3 | its free entries; 0: empty
+    bits: np.ndarray  # int64[RING / 32] bitmap of buckets that are not empty, 32 bits a word
+    chunks: np.ndarray  # int64[8 * chunks] chunk 0 is not used
+    stack: np.ndarray  # int64[cells + 7] ties of the least f, least on top
 
 
 def new_buckets(cells: int, is_reused: bool = False) -> Buckets:
-    """For a map of so many cells; 0: for a search with a heap."""
+    """Return empty buckets for a map of `cells` cells, or, if `cells` is 0, a placeholder for a search with a heap."""
     if not cells:
         return Buckets(*(np.zeros(0, dtype) for dtype in (np.int32, np.int64, np.int64, np.int64)))
-    # After squeeze() no entry is outdated, so there are `cells` at most, and RING chunks are free again.
+    # squeeze() leaves no outdated entry, so at most `cells` entries: RING chunks are then free, even if one chunk in
+    # each bucket is not full.
     chunks = min(_FULLEST * cells, cells // _ROOM + 2 * RING) + _MOST_PUTS + 2
     return Buckets(
         np.zeros(RING, np.int32) if is_reused else zeros(RING, np.int32),
@@ -70,8 +73,8 @@ def bucket_of(f):
 
 @kernel
 def forget_all(buckets, control):
-    """Empty the list."""
-    for word in range(RING // 32):  # a fixed size, whatever the map
+    """Empty the open list."""
+    for word in range(RING // 32):  # a fixed cost, independent of the map
         held = buckets.bits[word]
         while held:
             buckets.heads[(word << 5) + lowest_of(held)] = 0
@@ -87,7 +90,7 @@ def forget_all(buckets, control):
 
 @kernel
 def put(buckets, control, bucket, tie):
-    """Put an entry into its bucket."""
+    """Put an entry into its bucket. Writes: buckets, control."""
     slot = np.uint64(bucket & (RING - 1))  # unsigned: see openlist.py
     head = np.int64(buckets.heads[slot])
     if not head & _LEFT:
@@ -102,7 +105,7 @@ def put(buckets, control, bucket, tie):
 
 @kernel
 def first_of(head):
-    """Where the entries of a head's chunk begin."""
+    """Return the index of the first entry of a head's chunk."""
     return (head & ~_LEFT) + 1
 
 
@@ -126,7 +129,7 @@ def free_chunk(buckets, control, chunk):
 
 @kernel
 def drop_first(buckets, control, head):
-    """Give the first chunk of a bucket back. Returns what its head was before that chunk was there."""
+    """Free the first chunk of a bucket. Returns the previous head, for which that chunk was not yet there."""
     chunk = head >> 3
     before = buckets.chunks[np.uint64(chunk << 3)]
     free_chunk(buckets, control, chunk)
@@ -135,27 +138,30 @@ def drop_first(buckets, control, head):
 
 @kernel
 def fitting(buckets, control, nodes, shift):
-    """For how many expansions there are chunks, whatever they put in; where needed, outdated entries are dropped."""
+    """Return the number of expansions for which there are enough chunks, whatever entries they insert.
+
+    If fewer than one, outdated entries are dropped first.
+    """
     make_room(buckets, control, nodes, shift, _MOST_PUTS)
     return (control.spare_chunks - 1) // _MOST_PUTS
 
 
 @kernel
 def make_room(buckets, control, nodes, shift, puts):
-    """Have chunks for so many entries. Not in the middle of an expansion: `place` must say of all where they are."""
+    """Ensure chunks for `puts` insertions. The `place` of every open cell must be valid, so not during an expansion."""
     if control.spare_chunks < puts + 1:
         squeeze(buckets, control, nodes, shift)
 
 
 @kernel
 def lowest_of(held):
-    """The number of the lowest bit of 32: the exponent of its value."""
+    """Return the index of the lowest set bit of 32, read from the exponent of its value as a float."""
     return (np.float64(held & -held).view(np.int64) >> 52) - 1023
 
 
 @kernel
 def next_bucket(buckets, cursor):
-    """The first bucket from `cursor` on that holds something; there must be one."""
+    """Return the number of the first bucket from `cursor` on that is not empty; there must be one."""
     slot = cursor & (RING - 1)
     word = slot >> 5
     held = buckets.bits[word] >> (slot & 31) << (slot & 31)
@@ -168,9 +174,9 @@ def next_bucket(buckets, cursor):
 
 @kernel
 def activate(buckets, control, nodes, shift):
-    """Bring the cells of the least f to the empty stack. There must be an open cell.
+    """Move the cells of the least f to the stack, which must be empty. There must be an open cell.
 
-    Writes: the stack, the `place` of its cells.
+    Writes: buckets, control, the `place` of the cells moved.
     """
     while control.stack_size == 0:
         control.cursor = next_bucket(buckets, control.cursor)
@@ -182,7 +188,7 @@ def activate(buckets, control, nodes, shift):
 
 @kernel
 def empty_bucket(buckets, control, nodes, shift):
-    """Bring all cells of the bucket at the cursor to the stack. Returns whether they have more than one f."""
+    """Move all open cells of the bucket at the cursor to the stack. Returns whether they have more than one f."""
     mask = (np.int64(1) << shift) - 1
     slot = control.cursor & (RING - 1)
     buckets.bits[slot >> 5] &= ~(np.int64(1) << (slot & 31))
@@ -196,7 +202,7 @@ def empty_bucket(buckets, control, nodes, shift):
         for i in range(first, first + count):
             tie = buckets.chunks[np.uint64(i)]
             node = nodes[np.uint64(tie & mask)]
-            if node.place != IN_BUCKET:  # closed since, or here twice
+            if node.place != IN_BUCKET:  # closed in the meantime, or a second entry of a cell
                 continue
             node.place = ON_STACK
             f = node.g + (tie >> shift) * COST_UNIT
@@ -212,7 +218,7 @@ def empty_bucket(buckets, control, nodes, shift):
 
 @kernel
 def send_back(buckets, control, nodes, shift):
-    """Put all entries of the stack that are not of its least f back into their buckets."""
+    """Put all entries of the stack with an f other than class_f back into their buckets."""
     mask = (np.int64(1) << shift) - 1
     kept = 0
     for i in range(control.stack_size):
@@ -230,9 +236,12 @@ def send_back(buckets, control, nodes, shift):
 
 @kernel
 def begin_below(buckets, control, nodes, shift, f):
-    """Make room for an entry that may come before the stack: what is on that goes back. Writes: cursor."""
+    """Prepare for an entry that may precede the entries of the stack, by putting them back into their buckets.
+
+    Writes: buckets, control, the `place` of the cells moved.
+    """
     if control.stack_size and f <= control.class_f:
-        control.class_f = -1.0  # nothing is of it
+        control.class_f = -1.0  # no f is negative, so all entries are put back
         send_back(buckets, control, nodes, shift)
     if control.open_size == 0 or bucket_of(f) < control.cursor:
         control.cursor = bucket_of(f)
@@ -240,7 +249,10 @@ def begin_below(buckets, control, nodes, shift, f):
 
 @kernel
 def sort(stack, size):
-    """Greatest first, so that the least is on top. Most stacks are short; long ones are sorted Shell's way."""
+    """Sort the stack in descending order, so that the least is on top.
+
+    Most stacks are short and sorted by insertion; long ones are pre-sorted by Shell sort.
+    """
     if size > _SHORT:
         for gap in _GAPS:
             if gap < size:
@@ -262,7 +274,7 @@ def sort_by_gap(stack, size, gap):
 
 @kernel
 def push(stack, size, tie):
-    """Put an entry of the present f on the stack, past those that come before it."""
+    """Insert an entry of the stack's f, below the entries with a smaller tie."""
     k = size
     while k > 0 and stack[np.uint64(k - 1)] < tie:
         stack[np.uint64(k)] = stack[np.uint64(k - 1)]
@@ -272,13 +284,13 @@ def push(stack, size, tie):
 
 @kernel
 def squeeze(buckets, control, nodes, shift):
-    """Drop every outdated entry, so that there are chunks again. Rare: most are dropped when their turn comes."""
+    """Drop every outdated entry to free chunks. Rarely needed: most are dropped when their bucket is emptied."""
     mask = (np.int64(1) << shift) - 1
     for slot in range(RING):
         head = np.int64(buckets.heads[slot])
         buckets.heads[slot] = 0
         buckets.bits[slot >> 5] &= ~(np.int64(1) << (slot & 31))
-        while head:  # put() writes to chunks that were read already: it never needs more of them
+        while head:  # at most the entries of a freed chunk are put back, so put() never runs out of chunks
             first, count = first_of(head), _ROOM - (head & _LEFT)
             begin = buckets.stack.size - count
             for i in range(count):

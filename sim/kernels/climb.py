@@ -1,11 +1,12 @@
-"""Hill climbing: whether greedy steps lead from one cell to another, and over which cells.
+"""Hill climbing: a test whether greedy steps lead from one cell to another, and the path of these steps.
 
-A step goes to the successor with the least c + h0; ties: larger c, then smaller cell, as in LRTA* with one expansion a
-move, which therefore walks exactly these cells as long as it has learned nothing. Where no successor is nearer by h0,
-climbing gives up. It is directed: from a to b says nothing of b to a. Between neighbours it always succeeds.
+A step goes to the successor with the least c + h0; ties: larger c, then smaller cell. LRTA* with one expansion per move
+has the same rule, so it walks exactly these cells as long as it has learned nothing. Climbing gives up at a cell
+without a successor that is nearer by h0. It is directed: success from a to b does not imply success from b to a.
+Between neighbours it always succeeds.
 
-Paper: section 5.1 of "Real-time heuristic search for pathfinding in video games". Steps are counted apart, they are
-no expansions.
+Paper: section 5.1 of "Real-time heuristic search for pathfinding in video games". Steps are counted separately; they
+are no expansions.
 """
 
 import numpy as np
@@ -19,7 +20,7 @@ FAILED = -1
 
 @kernel
 def climb(ground, a, b, cap):
-    """Steps from a to b, FAILED if climbing gives up or needs more than `cap` of them."""
+    """Return the number of steps from a to b, or FAILED if climbing gives up or needs more than `cap` steps."""
     return climb_counted(ground, a, b, cap)[0]
 
 
@@ -34,7 +35,7 @@ def count_climbed(ground, pairs, cap):
 
 @kernel
 def climb_counted(ground, a, b, cap):
-    """The same, and the number of steps that were made in any case."""
+    """Return the result of climb(), and the number of steps made even if it failed."""
     s, h = np.int64(a), h0_cells(ground, a, b)
     steps = np.int64(0)
     while s != b:
@@ -53,7 +54,7 @@ def climb_counted(ground, a, b, cap):
 
 @kernel
 def climb_step(ground, s, b):
-    """The successor of s with the least c + h0 to b, -1 if s has none."""
+    """Return the successor of s with the least c + h0 to b, or -1 if s has none."""
     best, best_f = np.int64(-1), np.inf
     is_dearer = np.int64(ground.cost[FIRST_DIAGONAL] > 1.0)
     successors = np.int64(BEST_FIRST[is_dearer << 8 | np.int64(ground.moves[s])])
@@ -69,7 +70,7 @@ def climb_step(ground, s, b):
 
 @kernel
 def climbed(ground, a, b, way):
-    """Write the cells from a to b into `way`, both included. Returns how many; climb() must have succeeded."""
+    """Write the cells from a to b, both included, into `way`. Returns their number; climb() must have succeeded."""
     s = np.int64(a)
     way[0] = s
     count = 1

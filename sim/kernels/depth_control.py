@@ -1,9 +1,9 @@
-"""Depths of lookahead chosen on the run: by a decision tree over what is around, or by an oracle that tries them all.
+"""Lookahead depths chosen during the run: by a decision tree over features of the state, or by an oracle.
 
 Paper: section 5.1 and appendix A of "Dynamic Control in Real-Time Heuristic Search". The label of a state is the least
-depth from which on all depths, up to the largest, choose the same move with the present h. The oracle walks with the
-labels; the tree has learned to guess them from eleven features, for which it looks ahead a little first (the pre-
-search).
+depth from which on all depths, up to the largest, choose the same move with the present h. The oracle computes the
+label by trying the depths, and walks with it. The tree has learned to predict labels from eleven features, for which
+the agent first looks ahead a little (the pre-search).
 """
 
 from typing import NamedTuple
@@ -22,30 +22,30 @@ from sim.kernels.octile import direction_between, h0_cells
 from sim.kernels.search import CLOSED
 
 FEATURES = 11
-MOST_RATIO = 100.0  # of h(s) / h(s'), where s' is the goal
+MOST_RATIO = 100.0  # upper bound of the feature h(s) / h(s'), also its value if s' is the goal
 
 RECORD = np.dtype([("count", "i8"), ("head", "i8"), ("last_depth", "i8"), ("probed", "i8")], align=True)
 
 
 class Tree(NamedTuple):
-    """A decision tree, flat. Node 0 is its root; a leaf has feature -1 and a depth."""
+    """Decision tree in flat arrays. Node 0 is its root; a leaf has feature -1 and a depth."""
 
     feature: np.ndarray  # int32[nodes]
-    threshold: np.ndarray  # float64[nodes] features up to it go left
+    threshold: np.ndarray  # float64[nodes] threshold: features up to it go left, larger ones right
     left: np.ndarray  # int32[nodes]
     right: np.ndarray  # int32[nodes]
     depth: np.ndarray  # int32[nodes]
 
 
 class History(NamedTuple):
-    """Where the agent was in its last steps. Make it only with new_history()."""
+    """Last steps of an agent. Make it only with new_history()."""
 
-    recent: np.ndarray  # int32[n] the states of the last n steps, in a ring
-    raised: np.ndarray  # float64[n] by how much h rose in each
-    times: np.ndarray  # int32[cells] how often a state is among them
-    planned: np.ndarray  # uint8[cells] the direction of the last move from each cell, plus one
-    depths: np.ndarray  # uint32[cells] the depth of the last lookahead from each cell, 0: none
-    features: np.ndarray  # float64[FEATURES] those of the last plan
+    recent: np.ndarray  # int32[n] cells of the last n steps, a ring buffer
+    raised: np.ndarray  # float64[n] increase of h in each of these steps
+    times: np.ndarray  # int32[cells] scratch of distinct(), all zeros between its calls
+    planned: np.ndarray  # uint8[cells] direction of the last move from each cell, plus one; 0: none
+    depths: np.ndarray  # uint32[cells] depth of the last lookahead from each cell, 0: none
+    features: np.ndarray  # float64[FEATURES] features of the last plan
     record: np.ndarray  # RECORD[1]
 
 
@@ -58,7 +58,10 @@ def new_history(cells: int, steps: int) -> History:
 
 @kernel
 def run_oracle(ground, targets, ball, probe, history, state, dmax, sees_all, rows):
-    """Plan and act for up to len(rows) ticks with the depth that is the label. Only the last lookahead is charged."""
+    """Plan and act for up to len(rows) ticks with the label as the depth.
+
+    Only the lookahead with that depth is charged. Returns the ticks done.
+    """
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
@@ -75,7 +78,24 @@ def run_oracle(ground, targets, ball, probe, history, state, dmax, sees_all, row
 
 @kernel
 def run_tree(ground, targets, ball, probe, history, state, tree, q, dmax, sees_all, rows):
-    """Plan and act for up to len(rows) ticks with the depth that the tree says, at most dmax."""
+    """Plan and act for up to len(rows) ticks with the depth that the tree predicts, at most dmax.
+
+    Args:
+        ground: The map.
+        targets: Learned heuristics.
+        ball: Memory of the lookahead.
+        probe: Memory of the pre-search.
+        history: Last steps of the agent.
+        state: learner.STATE[1] of the agent.
+        tree: Decision tree.
+        q: Depth of the pre-search.
+        dmax: Maximum depth of the lookahead.
+        sees_all: Whether the agent is displayed, see dynamic_control.step().
+        rows: log.ROW records to write, one per tick.
+
+    Returns:
+        The ticks done, fewer if the agent is no longer active.
+    """
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
@@ -97,9 +117,9 @@ def run_tree(ground, targets, ball, probe, history, state, tree, q, dmax, sees_a
 
 @kernel
 def label_walk(ground, targets, ball, probe, history, q, dmax, state, features, labels):
-    """Walk by LRTA* of depth dmax and write the features and the label of every state, before it is left.
+    """Walk by LRTA* of depth dmax and write the features and the label of every state on the walk.
 
-    Returns how many were written: fewer than there is room for when the walk is over.
+    Returns the number of states written: fewer than there is room for if the walk has ended. Writes: features, labels.
     """
     st = state[0]
     for i in range(labels.size):
@@ -117,7 +137,7 @@ def label_walk(ground, targets, ball, probe, history, q, dmax, state, features, 
 
 @kernel
 def label(ground, targets, probe, st, dmax):
-    """The least depth such that it and all above it, up to dmax, choose the same first move now."""
+    """Return the least depth that, like every larger depth up to dmax, chooses the same first move now."""
     move = first_move(ground, targets, probe, st, dmax)
     depth = np.int64(dmax)
     while depth > 1 and first_move(ground, targets, probe, st, depth - 1) == move:
@@ -127,7 +147,7 @@ def label(ground, targets, probe, st, dmax):
 
 @kernel
 def first_move(ground, targets, probe, st, depth):
-    """The cell to which a lookahead of this depth would move, -1 if it sees no way. Learns nothing."""
+    """Return the cell to which a lookahead of this depth would move, -1 if it finds no path. Learns nothing."""
     look_ahead(ground, targets, probe, st, depth, NO_REACH)
     b = best_of_rim(targets, probe, st)
     return first_step(ground, probe.search, st.loc, b) if b >= 0 else np.int64(-1)
@@ -135,7 +155,7 @@ def first_move(ground, targets, probe, st, depth):
 
 @kernel
 def look_around(ground, targets, probe, history, st, q):
-    """The pre-search and the features. Returns its expansions. Writes: history.features, probe."""
+    """Run the pre-search and compute the features. Returns its expansions. Writes: history.features, probe."""
     learned, f, s = targets.goal, history.features, np.int64(st.loc)
     t = first_move(ground, targets, probe, st, q)
     used = np.int64(probe.search.control[0].expansions)
@@ -167,7 +187,7 @@ def look_around(ground, targets, probe, history, st, q):
 
 @kernel
 def distinct(history, known):
-    """How many different states are among the last `known` ones. Writes: times, and takes it back."""
+    """Return the number of different cells among the last `known` steps. Writes: history.times, and restores it."""
     different = 0
     for i in range(known):
         s = history.recent[i]
@@ -180,7 +200,7 @@ def distinct(history, known):
 
 @kernel
 def share_raised(learned, probe, st, rim):
-    """The fraction of the frontier of which something was learned."""
+    """Return the fraction of the frontier whose h has been raised."""
     raised = 0
     for i in range(1, st.closed):
         t = probe.cells[i]
@@ -190,7 +210,7 @@ def share_raised(learned, probe, st, rim):
 
 @kernel
 def last_direction(ground, history, s):
-    """The direction of the last step, plus one; 0: the agent was put here otherwise."""
+    """Return the direction of the last step plus one, or 0 if the agent did not come to s by that step."""
     steps = history.recent.size
     before = np.int64(history.recent[(history.record[0].head + steps - 1) % steps])
     return direction_between(ground, before, s) + 1
@@ -198,7 +218,7 @@ def last_direction(ground, history, s):
 
 @kernel
 def step_and_remember(ground, targets, ball, history, st, depth, sees_all):
-    """One move of LRTA* of this depth, and what of it the features will ask for."""
+    """Make one move of LRTA* with this depth, and record in `history` what the features need."""
     s = np.int64(st.loc)
     before = h_of(targets.goal, s)
     used, has_moved = step(ground, targets, ball, st, depth, sees_all)
@@ -214,7 +234,7 @@ def step_and_remember(ground, targets, ball, history, st, depth, sees_all):
 
 @kernel
 def predict(tree, features):
-    """The depth in the leaf to which the features lead."""
+    """Return the depth in the leaf to which the features lead."""
     node = 0
     while tree.feature[node] >= 0:
         is_left = features[tree.feature[node]] <= tree.threshold[node]
@@ -224,7 +244,7 @@ def predict(tree, features):
 
 @kernel
 def note_probe(ball, probe):
-    """Note the expansions of the pre-search in the search that somebody looks at, before those of the lookahead."""
+    """Note the expansions of the pre-search in the displayed search, before those of the lookahead."""
     search, more = ball.search, probe.search.control[0].expansions
     noted = search.control[0].noted
     i = 0
@@ -233,7 +253,7 @@ def note_probe(ball, probe):
             i += 1
         count_expansion(search, probe.cells[i])
         i += 1
-    if search.control[0].noted == noted + more:  # else the notes were full, and have begun again
+    if search.control[0].noted == noted + more:  # otherwise the notes were full and have restarted
         for _ in range(more):
             last = search.order[noted + more - 1]
             for k in range(noted + more - 1, 0, -1):

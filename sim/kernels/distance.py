@@ -1,12 +1,12 @@
-"""True distances to one cell, computed only as far as somebody asks.
+"""True distances to one cell, computed on demand.
 
-A search backwards from the goal (moves are undirected), aimed at a fixed cell, stopped when the cell in
-question is on top of its open list: with a consistent h its g is then its true distance. Asked again it
-goes on from there, so a run pays about one A* for all its moves, not one Dijkstra over the map.
+A search runs backwards from the goal (moves are undirected), aimed at a fixed cell, and stops when the cell in question
+is on top of its open list: with a consistent h its g is then its true distance. The next query resumes the search, so a
+run pays about one A* for all its moves, not a Dijkstra search over the whole map.
 
 (Repairing the search after a change, as Lifelong Planning A* does, was tried: with 0.2 % of the map changed at a time
-it is two to five times faster than a search anew up to 1024 x 1024 by the median, but twice slower at its worst, and
-on 2048 x 2048 always. What must not stop a window is spread over ticks instead, see sim/measuring.py.)
+it is two to five times faster than a new search up to 1024 x 1024 by the median, but twice slower at its worst, and on
+2048 x 2048 always slower. Searches that would delay a window are spread over ticks instead, see sim/measuring.py.)
 """
 
 import numpy as np
@@ -18,14 +18,15 @@ from sim.kernels.search import GOAL_ON_TOP, RUNNING, expand, is_closed, parent
 UNLIMITED = np.int64(1) << 62
 
 UNKNOWN = -1.0
-"""In the place of a distance: the expansions that were allowed did not do."""
+"""Value returned for a distance that needs more expansions than allowed."""
 
 
 @kernel
 def true_distance(ground, backward, s, allowed):
-    """Cost of the cheapest way from cell s to the root of the search `backward`, infinity when there is none.
+    """Return the cost of the cheapest path from cell s to the root of the search `backward`.
 
-    UNKNOWN when `allowed` expansions did not do; the next time it goes on from there.
+    Infinity means that there is no path, UNKNOWN that `allowed` expansions were not enough; the next call resumes the
+    search. Writes: backward.
     """
     if not is_closed(backward, s):
         control = backward.control[0]
@@ -40,7 +41,7 @@ def true_distance(ground, backward, s, allowed):
 
 @kernel
 def moves_between(ground, search, s):
-    """How many moves the cheapest way has that the search found between its root and the closed cell s."""
+    """Return the number of moves on the cheapest path that the search found from its root to the closed cell s."""
     moves = 0
     s = parent(ground, search, s)
     while s >= 0:
@@ -51,7 +52,10 @@ def moves_between(ground, search, s):
 
 @kernel
 def ways_from(ground, backward, starts, costs, moves):
-    """Cost and moves of the cheapest way from each of these cells to the root of the search; infinity where is none."""
+    """Compute cost and moves of the cheapest path from each start to the root of the search; no path costs infinity.
+
+    Writes: costs, moves, backward.
+    """
     for i in range(starts.size):
         costs[i] = true_distance(ground, backward, starts[i], UNLIMITED)
         if costs[i] < np.inf:
@@ -60,10 +64,10 @@ def ways_from(ground, backward, starts, costs, moves):
 
 @kernel
 def find_ways_near(ground, starts, goals, costs, changed, is_near):
-    """Which cheapest ways, of these costs, may be others now that these cells changed. Writes: is_near.
+    """Find the cheapest paths that may have changed after a change of these cells. Writes: is_near.
 
-    An arc that came or went begins and ends beside such a cell or on it, so a way over it is not shorter than h0 to the
-    cell and on from there, but for two steps.
+    `costs` are the old costs of the paths. An added or removed arc begins and ends at a changed cell or next to one. So
+    a path over the arc costs at least h0 from its start to the cell, plus h0 from the cell to its goal, less two moves.
     """
     steps = 2.0 * ground.cost[FIRST_DIAGONAL]
     for i in range(starts.size):

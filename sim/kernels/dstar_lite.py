@@ -1,12 +1,13 @@
-"""D* Lite: a search from the goal, kept true to a changing map by repairing only what a change made wrong.
+"""D* Lite: a search from the goal that is kept valid on a changing map by repairing only what a change made wrong.
 
 Paper: Koenig and Likhachev 2002, "D* Lite", the version of its figure 3 (compute ends when the agent's cell is not
-under-consistent). Each cell has g, the distance to the goal as last expanded, and rhs, what its successors say it is;
-U holds exactly the cells where they differ. Keys (k1, k2) compare lexicographically, ties by smaller cell: sums of
-costs are exact, so no tolerance is needed.
+under-consistent). Each cell has g, the distance to the goal as last expanded, and rhs, the distance computed from its
+successors; U contains exactly the cells whose g and rhs differ. Keys (k1, k2) compare lexicographically, ties by
+smaller cell: sums of costs are exact, so no tolerance is needed.
 
 Here rhs is recomputed in full whenever a successor changed (at most 8 terms), not updated case by case as in the
-optimised printing. A cell whose g and rhs are both infinite is forgotten: that is how every cell begins.
+optimised version of the paper. A cell whose g and rhs are both infinite is forgotten, because every cell begins in that
+state.
 """
 
 from typing import NamedTuple
@@ -27,40 +28,40 @@ STATE = np.dtype(
     [
         ("loc", "i8"),
         ("goal", "i8"),
-        ("last", "i8"),  # where the agent stood when km was last raised
+        ("last", "i8"),  # cell of the agent when km was last raised
         ("status", "i8"),
         ("marks", "i8"),
-        ("found", "i8"),  # compute has ended since the last change: the way by g is optimal
-        ("km", "f8"),  # what keys made later have to be larger by, since the agent has moved
-        ("rekeyed", "i8"),  # entries of U that were given a newer key
-        ("did", "i8"),  # in its last tick: HEEDED, LOWERED, RAISED, SETTLED
-        ("has_news", "i8"),  # arcs came or went since then
+        ("found", "i8"),  # whether compute has ended since the last change: the path by g is optimal
+        ("km", "f8"),  # sum that new keys add, for the moves of the agent since the first keys were made
+        ("rekeyed", "i8"),  # number of entries of U that were re-keyed
+        ("did", "i8"),  # events of the last tick: HEEDED, LOWERED, RAISED, SETTLED
+        ("has_news", "i8"),  # whether arcs were added or removed since then
     ],
     align=True,
 )
 
-# What a tick did, for those who show it. None of it is asked again by the search.
-HEEDED = 1  # before it, the map changed
+# Events of a tick, for display only: the search never reads them.
+HEEDED = 1  # the map changed before the tick
 LOWERED = 2  # a g that was too large was brought down to rhs
 RAISED = 4  # a g that was too small became infinite
-SETTLED = 8  # nothing was left to repair of what matters
+SETTLED = 8  # everything that matters for the path was repaired
 
 
 class Memory(NamedTuple):
-    """Made with new_memory(). g, the place in U and the next cell on the way are in the records of the Search."""
+    """Memory of D* Lite, made with new_memory(). g, indices in U and next cells on the path are in the Search."""
 
-    rhs: Table  # float64[cells], counts where the search knows the cell
+    rhs: Table  # float64[cells] valid for cells that the search knows
     queue: np.ndarray  # ENTRY[cells + 1] U, a binary heap
 
 
 def new_memory(cells: int, tile_width: int = 0) -> Memory:
-    """`tile_width`: see tiled.py."""
+    """Return the memory of a search that has not begun. `tile_width`: see tiled.py."""
     return Memory(new_table("rhs", cells, np.float64, tile_width), zeros(cells + 1, ENTRY).view(np.recarray))
 
 
 @kernel
 def reset(ground, search, memory, state, start, goal):
-    """Know nothing but that the goal's distance to itself is 0. O(1)."""
+    """Begin a search in which only the goal's distance to itself, 0, is known. Costs O(1)."""
     st = state[0]
     st.loc = start
     st.goal = goal
@@ -102,7 +103,7 @@ def run(ground, search, memory, state, expansions, rows):
 
 @kernel
 def advance(ground, search, st):
-    """One move along the cheapest way."""
+    """Make one move along the cheapest path."""
     st.loc += ground.step[next_direction(ground, search, st.loc)]
     if st.loc == st.goal:
         st.status = log.AT_GOAL
@@ -110,7 +111,8 @@ def advance(ground, search, st):
 
 @kernel
 def next_direction(ground, search, s):
-    """The direction to argmin over succ(s) of c + g; ties by larger c, then smaller cell. -1 if no g is finite."""
+    """Return the direction to argmin over succ(s) of c + g; ties by larger c, then smaller cell. -1 if no g is
+    finite."""
     best = np.int64(-1)
     best_cost = np.inf
     for d in range(8):
@@ -129,9 +131,9 @@ def next_direction(ground, search, s):
 
 @kernel
 def compute(ground, search, memory, st, expansions):
-    """Process the least entries of U until the agent's cell is settled, or the budget is used up.
+    """Process the least entries of U until the agent's cell is settled, or the budget is spent.
 
-    Returns the expansions. Giving an entry a newer key is none. Writes: g, rhs, U, st.found.
+    Returns the expansions; re-keying an entry is not one. Writes: g, rhs, U, st.
     """
     control = search.control[0]
     used = 0
@@ -157,7 +159,7 @@ def compute(ground, search, memory, st, expansions):
 
 @kernel
 def is_work_left(search, memory, st):
-    """U.top_key < key(loc) or rhs[loc] > g[loc]."""
+    """Return whether U.top_key < key(loc) or rhs[loc] > g[loc]."""
     if search.control[0].open_size == 0:
         return False
     g = g_of(search, st.loc)
@@ -171,7 +173,7 @@ def is_work_left(search, memory, st):
 
 @kernel
 def expand(ground, search, memory, st, u):
-    """Make u consistent (g > rhs), or forget its g that was too small; tell its predecessors either way."""
+    """Set g of u to rhs if it was too large, or to infinity if it was too small, and update its predecessors."""
     count_expansion(search, u)
     node = search.nodes[u]
     if node.g > memory.rhs[u]:
@@ -189,7 +191,7 @@ def expand(ground, search, memory, st, u):
 
 @kernel
 def redo(ground, search, memory, st, p):
-    """rhs[p] = min over succ(p) of c + g, unless p is the goal; then U again holds p if and only if g differs."""
+    """Recompute rhs[p] = min over succ(p) of c + g, unless p is the goal, and update p's entry in U."""
     if p != st.goal:
         d = next_direction(ground, search, p)
         if d >= 0:
@@ -203,7 +205,7 @@ def redo(ground, search, memory, st, p):
 
 @kernel
 def learn(search, memory, p, rhs, came):
-    """Set rhs[p], and from where the search came to p: the next cell on the way to the goal."""
+    """Set rhs[p], and the direction by which the search came to p from the next cell on the path to the goal."""
     node = search.nodes[p]
     if not is_known(search, p):
         node.search = search.control[0].search
@@ -216,7 +218,10 @@ def learn(search, memory, p, rhs, came):
 
 @kernel
 def fix(ground, search, memory, st, u):
-    """Insert u into U, give it its key, or take it out, as g and rhs say. Writes: U, the place and record of u."""
+    """Insert u into U, update its key, or remove it, depending on g and rhs.
+
+    A cell with infinite g and rhs is forgotten. Writes: U, the place and record of u.
+    """
     control = search.control[0]
     node = search.nodes[u]
     rhs = memory.rhs[u]
@@ -232,7 +237,7 @@ def fix(ground, search, memory, st, u):
         take_out(search, memory, np.int64(node.place))
         node.place = CLOSED
     if rhs == np.inf:
-        node.search = 0  # as it was before anything was known of it
+        node.search = 0  # forgotten: no search has this number
         control.most_known = max(control.most_known, control.known)
         control.known -= 1
 
@@ -249,7 +254,7 @@ def rhs_of(search, memory, s):
 
 @kernel
 def precedes(k1, k2, s, other_k1, other_k2, other):
-    """The order of U."""
+    """Return whether one entry of U comes before another."""
     if k1 != other_k1:
         return k1 < other_k1
     if k2 != other_k2:
@@ -259,7 +264,7 @@ def precedes(k1, k2, s, other_k1, other_k2, other):
 
 @kernel
 def take_out(search, memory, place):
-    """Take the entry at `place` out of U: the last one goes there, and then where it belongs."""
+    """Remove the entry at `place` from U by moving the last entry there and restoring the heap order."""
     control = search.control[0]
     control.open_size -= 1
     last = memory.queue[control.open_size]
@@ -269,7 +274,10 @@ def take_out(search, memory, place):
 
 @kernel
 def put(queue, nodes, size, place, k1, k2, s):
-    """Put an entry into the heap of `size` entries at `place`, or above or below it. Writes: queue, places."""
+    """Put an entry into the heap of `size` entries, starting at index `place` and moving it up or down as needed.
+
+    Writes: queue, the places of all entries moved.
+    """
     i = place
     while i > 0 and precedes(k1, k2, s, queue[(i - 1) >> 1].k1, queue[(i - 1) >> 1].k2, queue[(i - 1) >> 1].cell):
         move_entry(queue, nodes, (i - 1) >> 1, i)
@@ -298,7 +306,7 @@ def stands_before(queue, i, k):
 
 @kernel
 def move_entry(queue, nodes, i, k):
-    """Copy the entry at i to place k."""
+    """Copy the entry at index i to index k."""
     queue[k].k1 = queue[i].k1
     queue[k].k2 = queue[i].k2
     queue[k].cell = queue[i].cell
@@ -307,10 +315,10 @@ def move_entry(queue, nodes, i, k):
 
 @kernel
 def on_change(ground, search, memory, state, tails, rose):
-    """Arcs that leave the cells `tails` came or went: recompute what those cells say; repair in the next plan.
+    """Recompute rhs of the cells whose arcs were added or removed; the next plan repairs the rest.
 
-    The map is the new one already, so of several changed arcs none is seen as it was. An agent without a path wakes
-    up when an arc is new; until then arcs that went only add to what there is to repair.
+    The map already contains all changes, so no changed arc is seen in its old state. An agent without a path becomes
+    active again when an arc is added; until then removed arcs only add to what must be repaired.
     """
     st = state[0]
     if st.status == log.AT_GOAL or tails.size == 0:
@@ -329,7 +337,7 @@ def on_change(ground, search, memory, state, tails, rose):
 
 @kernel
 def way_ahead(ground, search, state, way):
-    """The cells that the agent will walk if nothing changes, its own first. Returns how many. Writes: way."""
+    """Write the cells that the agent will walk if nothing changes, its own first, into `way`. Returns their number."""
     st = state[0]
     way[0] = st.loc
     length = 1

@@ -1,11 +1,10 @@
-"""LRTA* with dynamic control: before each move it chooses how deep to look ahead and for which cell to head.
+"""LRTA* with dynamic control: before each move it chooses the lookahead depth and the target cell.
 
-Depth and target come from a column of the database (see subgoals.py), or the depth is fixed and the target the goal.
+Depth and target come from a column of the database (see subgoals.py), or the depth is fixed and the target is the goal.
 Paper: figure 1, sections 5 and 6 and appendix D of "Dynamic Control in Real-Time Heuristic Search".
 
-A cell that is visited again means that the agent may go round in circles between subgoals: from there it heads for the
-goal, with the largest depth or the one stored for the goal. So every cell uses a subgoal once at most, and the agent
-arrives.
+If a cell is visited again, the agent may be circling between subgoals. From such a cell it heads for the goal, with the
+largest depth or the one stored for the goal. So every cell uses a subgoal at most once, and the agent arrives.
 """
 
 import numpy as np
@@ -19,25 +18,27 @@ from sim.kernels.subgoals import NO_SUBGOAL
 from sim.kernels.targets import aim_at, is_crowded, step_toward
 from sim.kernels.whole_depths import NO_DEPTH
 
-PER_CELL, FOR_GOOD, NEVER = 0, 1, 2  # how long a visit to a cell that was visited before makes it head for the goal
+# rules: after a re-entry head for the goal from that cell only; for the rest of the run; never
+PER_CELL, FOR_GOOD, NEVER = 0, 1, 2
 
 CONTROL = np.dtype(
     [
         ("level", "i8"),
-        ("first", "i8"),  # number of the level's first node
-        ("uses_database", "i8"),  # 0: it is stale, or has no column for this goal: global goal, depth 1
+        ("first", "i8"),  # index of the level's first node
+        ("uses_database", "i8"),  # 0: the database is stale, or has no column for this goal: then global goal, depth 1
         ("uses_subgoals", "i8"),
         ("uses_depths", "i8"),
-        ("depth", "i8"),  # the fixed one
-        ("cap", "i8"),  # the largest of the database; without a cap: as many moves as the map has cells
-        ("uses_stored", "i8"),  # a visited cell takes the depth stored for the goal, 0: the cap
+        ("depth", "i8"),  # fixed depth
+        ("cap", "i8"),  # largest depth of the database; without a cap: as many moves as the map has cells
+        ("uses_stored", "i8"),  # whether a visited cell takes the depth stored for the goal; 0: it takes the cap
         ("rule", "i8"),  # PER_CELL, FOR_GOOD, NEVER
-        ("is_for_good", "i8"),  # the goal is the target from now on
-        ("drops_subgoal", "i8"),  # whether the last look-up dropped the subgoal: see drops_subgoal
-        ("sees_all", "i8"),  # somebody looks: no short way for depth 1
+        ("is_for_good", "i8"),  # whether the goal is the target from now on
+        ("drops_subgoal", "i8"),  # result of drops_subgoal() in the last look-up
+        ("sees_all", "i8"),  # whether the agent is displayed: then depth 1 uses a full lookahead too
         ("last_depth", "i8"),
         ("last_target", "i8"),
-        ("has_looked_up", "i8"),  # whether the database said these: it may have been made anew since
+        # whether the last depth and target came from the database, which may have been recomputed since
+        ("has_looked_up", "i8"),
     ],
     align=True,
 )
@@ -45,9 +46,9 @@ CONTROL = np.dtype(
 
 @kernel
 def choose(column, place, visits, it, st):
-    """What the database says in the region at `place`: the cell to head for, NO_SUBGOAL for the goal, and the depth.
+    """Return the database's target (NO_SUBGOAL: the goal) and depth for the region at index `place` of the column.
 
-    `visits`: how often the agent was on each cell, or began a leg there.
+    `visits` counts how often the agent was on each cell, or began a leg there. Writes: st.marks, it.
     """
     subgoal, depth = np.int64(NO_SUBGOAL), np.int64(it.depth)
     it.drops_subgoal = 0
@@ -65,7 +66,7 @@ def choose(column, place, visits, it, st):
             depth = np.int64(column.near_depth[place])
         subgoal = np.int64(column.subgoal[place])
     if it.uses_depths and depth == NO_DEPTH:
-        depth = np.int64(it.cap)  # a lookahead over all cells that can be reached proves that there is no way
+        depth = np.int64(it.cap)  # a lookahead over all reachable cells proves that there is no path
     if it.uses_depths and depth == it.cap:
         st.marks |= log.CAP_HIT
     return subgoal, depth
@@ -76,7 +77,7 @@ def drops_subgoal(visits, it, st):
     """Return whether the agent heads for its goal instead of the region's subgoal.
 
     It does so on a cell that it has visited before (a re-entry), unless the rule is NEVER; and on every cell after
-    the first re-entry by the rule FOR_GOOD, or once a subgoal turned out to be unreachable.
+    the first re-entry by the rule FOR_GOOD, or once a subgoal turned out to be unreachable. Writes: it.is_for_good.
     """
     if it.rule == NEVER:
         return it.is_for_good != 0
@@ -88,7 +89,7 @@ def drops_subgoal(visits, it, st):
 
 @kernel
 def choose_cell(levels, column, visits, it, st):
-    """The target and the depth for the next move. Without the database: the goal, and depth 1."""
+    """Return the target and the depth for the next move. Without the database: the goal, and depth 1."""
     if not it.uses_database:
         it.drops_subgoal = 0
         return np.int64(st.goal), np.int64(1)
@@ -98,7 +99,10 @@ def choose_cell(levels, column, visits, it, st):
 
 @kernel
 def run(ground, levels, column, targets, ball, visits, control, state, rows):
-    """Plan and act for up to len(rows) ticks. Returns early, still ACTIVE, when `targets` must grow first."""
+    """Plan and act for up to len(rows) ticks. Returns the ticks done.
+
+    Returns early, with the status still ACTIVE, if `targets` must grow first.
+    """
     st, it = state[0], control[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE or is_crowded(targets):
@@ -125,7 +129,11 @@ def run(ground, levels, column, targets, ball, visits, control, state, rows):
 
 @kernel
 def step(ground, targets, ball, st, depth, sees_all):
-    """One move of LRTA* of this depth toward the present target. Returns the expansions and whether it has moved."""
+    """Make one move of LRTA* of this depth toward the present target.
+
+    Depth 1 needs no memory of a lookahead unless the agent is displayed (`sees_all`). Returns the expansions and
+    whether the agent has moved.
+    """
     if depth == 1 and not sees_all:
         return np.int64(1), step_toward(ground, targets, st)
     used = np.int64(look_ahead(ground, targets, ball, st, depth, NO_REACH))

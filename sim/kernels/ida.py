@@ -1,10 +1,10 @@
-"""IDA*: depth-first searches with a limit T on f = g + h0 that rises from one to the next.
+"""IDA*: depth-first searches with a limit T on f = g + h0 that rises from one search to the next.
 
 Paper: Korf 1985; here from section 3.2 of "Real-Time Heuristic Search for Pathfinding in Video Games". An iteration
-starts at the root, goes down to children with f <= T in the fixed order of directions, never onto a cell of its own
-stack, and remembers the least f that was beyond T: the next limit. It has no memory but its stack, so it expands a cell
-once for every way that leads to it. The labels are for whoever looks: they say which cells have been entered at all,
-and with which limit first (the contours); the search itself never reads them.
+starts at the root, descends to children with f <= T in the fixed order of directions, never onto a cell of its own
+stack, and keeps the least f beyond T as the next limit. Its only memory is the stack, so it expands a cell once for
+every path that leads to it. The labels are for display only: they record the cells entered and the first limit of each
+(the contours); the search never reads them.
 
 One expansion is one cell put on the stack. The goal is never expanded.
 """
@@ -29,34 +29,35 @@ STATE = np.dtype(
         ("root", "i8"),
         ("status", "i8"),
         ("found", "i8"),
-        ("length", "i8"),  # of the route, once the goal was found
-        ("depth", "i8"),  # cells on the stack
-        ("iteration", "i8"),  # 1 with the first limit
+        ("length", "i8"),  # number of cells on the route, once the goal was found
+        ("depth", "i8"),  # number of cells on the stack
+        ("iteration", "i8"),  # iteration, 1 with the first limit
         ("limit", "f8"),  # T
-        ("next_limit", "f8"),  # least f beyond T in this iteration, infinity when there is none
-        ("most", "i8"),  # expansions after which the search is given up
+        ("next_limit", "f8"),  # least f beyond T in this iteration, infinity if there is none
+        ("most", "i8"),  # expansions after which the agent gives up
         ("marks", "i8"),
         ("restarts", "i8"),
-        ("did", "i8"),  # in its last tick: ROSE, WENT_BACK, ENDED_BACK
+        ("did", "i8"),  # events of the last tick: ROSE, WENT_BACK, ENDED_BACK
     ],
     align=True,
 )
 
-# What a tick did, for those who show it. None of it is asked again by the search.
+# Events of a tick, for display only: the search never reads them.
 ROSE = 1  # the limit rose
 WENT_BACK = 2  # a cell was taken off the stack
-ENDED_BACK = 4  # ... after the last expansion
+ENDED_BACK = 4  # a cell was taken off the stack after the last expansion
 
 
 class Stack(NamedTuple):
-    """The way from the root to the cell that is looked at. Make it only with new_stack()."""
+    """Path from the root to the current cell of the search. Make it only with new_stack()."""
 
-    cells: np.ndarray  # int32[cells] from the root on
-    turn: np.ndarray  # uint8[cells] the direction that is tried next at each cell of the stack
-    came: np.ndarray  # uint8[cells] the direction by which it was entered
+    cells: np.ndarray  # int32[cells] cells from the root on
+    turn: np.ndarray  # uint8[cells] direction to try next at each cell of the stack
+    came: np.ndarray  # uint8[cells] direction by which each was entered
     g: np.ndarray  # float64[cells]
-    holds: np.ndarray  # uint8[map cells] whether a cell is on the stack
-    contour: np.ndarray  # float64[map cells] the limit with which a cell was first entered; counts where it is known
+    holds: np.ndarray  # uint8[map cells] 1 if a cell is on the stack
+    # float64[map cells] limit with which a cell was first entered; valid if the labels know the cell
+    contour: np.ndarray
 
 
 def new_stack(cells: int) -> Stack:
@@ -72,7 +73,7 @@ def new_stack(cells: int) -> Stack:
 
 @kernel
 def reset(ground, labels, stack, state, start, goal, most):
-    """Know nothing, stand at `start`."""
+    """Place the agent at `start` with an empty search."""
     st = state[0]
     st.loc = start
     st.goal = goal
@@ -84,7 +85,7 @@ def reset(ground, labels, stack, state, start, goal, most):
 
 @kernel
 def begin_here(ground, labels, stack, st):
-    """Before the first iteration from the agent's cell: its limit is known, nothing is on the stack."""
+    """Prepare the first iteration from the agent's cell: set its limit, empty the stack."""
     clear(stack, st)
     forget(ground, labels, st.goal, st.goal)
     labels.control[0].root = st.loc
@@ -125,11 +126,14 @@ def run(ground, labels, stack, route, state, expansions, rows):
 
 @kernel
 def search_on(ground, labels, stack, st, room):
-    """Go on with the depth-first search for up to `room` expansions. Returns how many. Writes: stack, labels, st."""
+    """Continue the depth-first search for up to `room` expansions.
+
+    Returns the number of expansions. Writes: stack, labels, st.
+    """
     used = 0
     while not st.found and st.status == log.ACTIVE:
         if st.depth == 0:
-            if st.next_limit == np.inf:  # nothing was cut off: there is nothing beyond
+            if st.next_limit == np.inf:  # no cell was beyond the limit, so all reachable cells were searched
                 st.status = log.NO_PATH
                 break
             if used == room:
@@ -162,7 +166,7 @@ def search_on(ground, labels, stack, st, room):
 
 @kernel
 def enter(labels, stack, st, s, came, g):
-    """Put cell s on the stack: this is its expansion. Its g in the labels is that of the cheapest way so far."""
+    """Expand cell s by putting it on the stack. Its g in the labels is the cost of the cheapest path so far."""
     stack.cells[st.depth] = s
     stack.turn[st.depth] = 0
     stack.came[st.depth] = came
@@ -170,7 +174,7 @@ def enter(labels, stack, st, s, came, g):
     stack.holds[s] = 1
     st.depth += 1
     st.did &= ~ENDED_BACK
-    labels.control[0].most_known = max(labels.control[0].most_known, st.depth)  # its memory is the stack alone
+    labels.control[0].most_known = max(labels.control[0].most_known, st.depth)  # the memory of IDA* is the stack alone
     node = labels.nodes[s]
     if not is_known(labels, s):
         node.search = labels.control[0].search
@@ -185,7 +189,7 @@ def enter(labels, stack, st, s, came, g):
 
 @kernel
 def go_back(stack, st):
-    """Take the cell on top off the stack."""
+    """Take the top cell off the stack."""
     st.depth -= 1
     stack.holds[stack.cells[st.depth]] = 0
     st.did |= WENT_BACK | ENDED_BACK
@@ -193,9 +197,9 @@ def go_back(stack, st):
 
 @kernel
 def next_child(ground, stack, st):
-    """The direction of the next child of the cell on top that lies within the limit, -1 if none is left.
+    """Return the direction of the top cell's next child within the limit, or -1 if none is left.
 
-    Writes: turn of the cell on top, next_limit.
+    Writes: turn of the top cell, next_limit.
     """
     top = st.depth - 1
     s = stack.cells[top]
@@ -216,7 +220,7 @@ def next_child(ground, stack, st):
 
 @kernel
 def take_route(stack, route, st):
-    """The stack and the goal behind it become the route to walk."""
+    """Make the stack, followed by the goal, the route to walk."""
     route.scratch[0] = st.goal
     for i in range(st.depth):
         route.scratch[st.depth - i] = stack.cells[i]
@@ -225,7 +229,7 @@ def take_route(stack, route, st):
 
 @kernel
 def walk(route, st):
-    """One move along the route, or none. Returns the phase of the tick."""
+    """Make one move along the route, or none before it is found. Returns the phase of the tick."""
     if st.status != log.ACTIVE:
         return log.WAITING
     if not st.found:
@@ -238,7 +242,7 @@ def walk(route, st):
 
 @kernel
 def on_change(ground, labels, stack, state, tails, rose):
-    """Begin again where the agent stands, unless the change can mean nothing to the search."""
+    """Begin again at the agent's cell after a map change, unless the change cannot affect the search."""
     st = state[0]
     if st.status == log.AT_GOAL or st.status == log.GAVE_UP or tails.size == 0:
         return
@@ -253,6 +257,6 @@ def on_change(ground, labels, stack, state, tails, rose):
 
 @kernel
 def find_contours(labels, stack, limits):
-    """Of every cell the limit with which it was first entered, 0 for those that were not. Writes: limits."""
+    """Read for every cell the limit with which it was first entered, 0 if it was not entered. Writes: limits."""
     for s in range(limits.size):
         limits[s] = stack.contour[s] if is_known(labels, s) else 0.0

@@ -1,7 +1,7 @@
-"""Learned heuristics: a table h, rising from h0 as an agent walks, that costs nothing where nobody has been.
+"""Learned heuristic: a table h that starts at h0 and rises as an agent walks, at no cost for cells it never reads.
 
-A cell of which nothing is known holds 0 and still has its initial value h0, the octile distance; only at the goal is
-that 0 as well. So the table begins as zeros, and beginning again is a new table.
+A cell whose h was never read contains 0, which means its initial value h0, the octile distance. Only at the goal is h
+itself 0. So the table begins as zeros, and a new table discards everything learned.
 """
 
 from typing import NamedTuple
@@ -19,27 +19,28 @@ TARGET = np.dtype(
         ("goal_y", "i8"),
         ("width", "i8"),
         ("diagonal_cost", "f8"),
-        ("changes", "i8"),  # how often a value changed: a trial that leaves this as it was has learned nothing
-        ("cells", "i8"),  # of which something was learned
+        ("changes", "i8"),  # number of changes of a value: a trial that leaves it unchanged has learned nothing
+        ("cells", "i8"),  # number of cells of which something was learned
         ("highest", "f8"),  # largest value ever learned
     ],
     align=True,
 )
 
 NOTES = 1 << 14
-"""Changes that a watched table remembers. Whoever draws looks at every frame; if it missed more, it looks at all."""
+"""Number of changes that the table of a displayed agent records. Drawing code reads them in every frame; after more
+changes in a frame it reads the whole table."""
 
 
 class Learned(NamedTuple):
-    """One agent's estimates of the cost to its goal. Make it only with new_learned()."""
+    """Estimates of one agent of the cost to its goal. Make it only with new_learned()."""
 
-    h: Table  # float64[cells] 0: not looked at yet, still h0
-    changed: np.ndarray  # int32[NOTES] the cells that changed last: change i is at i % NOTES; or [0] when nobody looks
+    h: Table  # float64[cells] 0: never read, the value is h0
+    changed: np.ndarray  # int32[NOTES] last cells changed, change i at index i % NOTES; or [0] if not displayed
     target: np.ndarray  # TARGET[1]
 
 
 def new_learned(ground, goal: int, is_watched: bool = False, tile_width: int = 0) -> Learned:
-    """A table in which nothing is learned yet. `tile_width`: see tiled.py."""
+    """Return a table in which nothing is learned yet. `tile_width`: see tiled.py."""
     target = np.zeros(1, TARGET).view(np.recarray)
     aim(ground, target, goal)
     h = new_table("h", ground.moves.size, np.float64, tile_width)
@@ -48,7 +49,7 @@ def new_learned(ground, goal: int, is_watched: bool = False, tile_width: int = 0
 
 @kernel
 def aim(ground, target, goal):
-    """Say which cell the values lead to."""
+    """Set the cell to which the values estimate the cost. Writes: target."""
     it = target[0]
     it.goal = goal
     it.goal_x = goal % ground.width
@@ -59,14 +60,14 @@ def aim(ground, target, goal):
 
 @kernel
 def initial(target, s):
-    """h0 of cell s."""
+    """Return h0 of cell s."""
     it = target[0]
     return h0(s % it.width, s // it.width, it.goal_x, it.goal_y, it.diagonal_cost)
 
 
 @kernel
 def h_of(learned, s):
-    """The estimate of cell s. Looked at once, it is kept: agents come back. Writes: h."""
+    """Return the estimate of cell s, and store it if it was never read, because agents come back. Writes: h."""
     value = learned.h[np.uint64(s)]  # unsigned: see openlist.py
     if value == 0.0:
         value = initial(learned.target, s)
@@ -76,14 +77,14 @@ def h_of(learned, s):
 
 @kernel
 def excess(learned, s):
-    """How much was learned of cell s: h - h0. For whoever draws; changes nothing."""
+    """Return by how much h of cell s was raised: h - h0. For display and features; writes nothing."""
     value = learned.h[s]
     return 0.0 if value == 0.0 else value - initial(learned.target, s)
 
 
 @kernel
 def learn(learned, s, value):
-    """Give cell s a new estimate. Writes: h, and the notes of what changed."""
+    """Set the estimate of cell s. Writes: h, and the notes of changes."""
     target, before = learned.target[0], learned.h[s]
     if before == value:
         return
@@ -98,6 +99,6 @@ def learn(learned, s, value):
 
 @kernel
 def raise_to(learned, s, value):
-    """Raise the estimate of cell s, if that is higher. The cell must have been looked at."""
+    """Raise the estimate of cell s to `value` if it is lower. The cell must have been read before."""
     if value > learned.h[s]:
         learn(learned, s, value)

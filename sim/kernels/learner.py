@@ -1,8 +1,8 @@
-"""What all agents have in common that learn h while they walk: their state, how they end, how they wake.
+"""Common parts of all agents that learn h while they walk: state, end of the walk, restart.
 
-An agent with a small lookahead never sees that there is no path. But a value of h above the cost of the longest
-possible way proves it: h never exceeds the true distance by more than it once did (`slack`: nothing at first, and
-after arcs were added the highest value then known).
+An agent with a small lookahead never sees that there is no path. But an h above the cost of the longest possible path
+proves it, because h exceeds the true distance by at most `slack`. The slack is 0 at first and, after arcs were added,
+the highest h known then.
 """
 
 import numpy as np
@@ -19,15 +19,15 @@ STATE = np.dtype(
         ("status", "i8"),  # ACTIVE, AT_GOAL, NO_PATH of log.py
         ("marks", "i8"),  # marks for the next row
         ("restarts", "i8"),
-        ("limit", "f8"),  # an h above it proves that there is no path
-        ("slack", "f8"),  # by how much h may exceed true distances
-        ("length", "i8"),  # cells on the path ahead, the agent's own included; 0: nothing planned
-        ("head", "i8"),  # place of the agent on it
-        ("best", "i8"),  # the cell that the last plan headed for, -1 before the first
-        ("closed", "i8"),  # cells in the list of those that the last plan expanded
-        ("queued", "i8"),  # P LRTA*: cells in the queue
-        ("updates", "i8"),  # values backed up, changed or not
-        ("pops", "i8"),  # K LRTA*, LSS-LRTA*: cells taken from the queue of the backup
+        ("limit", "f8"),  # an h above this cost proves that there is no path
+        ("slack", "f8"),  # maximum by which h may exceed true distances
+        ("length", "i8"),  # number of cells on the path ahead, including the agent's own; 0: nothing planned
+        ("head", "i8"),  # index of the agent on the path
+        ("best", "i8"),  # target cell of the last plan, -1 before the first
+        ("closed", "i8"),  # number of cells in the list of cells that the last plan expanded
+        ("queued", "i8"),  # P LRTA*: number of cells in the queue
+        ("updates", "i8"),  # number of values backed up, changed or not
+        ("pops", "i8"),  # K LRTA*, LSS-LRTA*: number of cells taken from the queue of the backup
     ],
     align=True,
 )
@@ -38,7 +38,7 @@ IS_SEEN, IS_TAIL = 1, 2  # marks of may_lead_out()
 
 @kernel
 def stand(state, start, goal):
-    """Stand at `start` with nothing planned."""
+    """Place the agent at `start` with nothing planned."""
     st = state[0]
     st.loc = start
     st.goal = goal
@@ -50,7 +50,7 @@ def stand(state, start, goal):
 
 @kernel
 def begin_again(state):
-    """Drop the plan and be awake, as after a change that matters."""
+    """Drop the plan and make the agent active again, after a change that matters."""
     st = state[0]
     stand(state, st.loc, st.goal)
     st.restarts += 1
@@ -59,13 +59,13 @@ def begin_again(state):
 
 @kernel
 def set_limit(state, longest):
-    """What proves that there is no path, on a map where no way costs more than `longest`."""
+    """Set the limit above which h proves that there is no path; no path on the map costs more than `longest`."""
     state[0].limit = state[0].slack + longest
 
 
 @kernel
 def may_lead_out(ground, loc, tails, rose, seen, queue):
-    """Whether some new arc leaves a cell that can be reached from `loc`. Writes: seen (zeros before), queue."""
+    """Return whether an added arc leaves a cell that can be reached from `loc`. Writes: seen (zeros before), queue."""
     for i in range(tails.size):
         if not rose[i]:
             seen[tails[i]] = IS_TAIL
@@ -74,7 +74,7 @@ def may_lead_out(ground, loc, tails, rose, seen, queue):
 
 @kernel
 def has_no_way(ground, st):
-    """Whether no move leads to the goal, or none away from here."""
+    """Return whether the goal's cell or the agent's cell has no legal move."""
     return ground.moves[st.goal] == 0 or ground.moves[st.loc] == 0
 
 
@@ -87,7 +87,7 @@ def move_to(st, t):
 
 @kernel
 def write_step(row, st, used, has_moved):
-    """The row of a tick in which an agent has learned and moved; or has not moved, because there is no way."""
+    """Write the row of a tick in which the agent has learned and moved, or has not moved because there is no path."""
     if not has_moved:
         st.status = log.NO_PATH
     log.write_row(row, st.loc, used, 0, st.marks, log.LEARNING if has_moved else log.WAITING)
@@ -96,7 +96,7 @@ def write_step(row, st, used, has_moved):
 
 @kernel
 def is_cut(ground, path, state):
-    """Whether a move of the path ahead is not legal any more."""
+    """Return whether a move of the path ahead is no longer legal."""
     st = state[0]
     for i in range(st.head, st.length - 1):
         if direction_between(ground, path[i], path[i + 1]) < 0:

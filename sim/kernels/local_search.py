@@ -1,10 +1,10 @@
 """Agents with an A*-shaped local search space: K LRTA*, LSS-LRTA*, RTAA*, daRTAA*.
 
-Papers: Koenig 2004 and Koenig and Sun 2009 (backup by Dijkstra), Koenig and Likhachev 2006 (RTAA*), Hernandez and
-Baier 2012 (daRTAA*). One planning episode expands n cells from the agent with the learned h, backs their values up
-from the open cells, and plans a path to one of those; the agent walks all of it or one step.
+Papers: Koenig 2004 and Koenig and Sun 2009 (backup by Dijkstra), Koenig and Likhachev 2006 (RTAA*), Hernandez and Baier
+2012 (daRTAA*). One planning episode expands n cells from the agent with the learned h, backs values up from the open
+cells, and plans a path to one of these; the agent then walks the whole path or one step.
 
-Ties on f: larger g, then smaller cell. The goal has h = 0 and so the largest g: it wins by itself.
+Ties on f: larger g, then smaller cell. The goal has h = 0 and so the largest g: it wins every tie by this rule.
 """
 
 from typing import NamedTuple
@@ -21,21 +21,21 @@ from sim.kernels.octile import NOWHERE, SUCCESSORS
 from sim.kernels.openlist import ENTRY, key_of, sift_down, sift_up, tie_of
 from sim.kernels.search import CLOSED, EMPTY, GOAL_ON_TOP, RUNNING, Search, add_root, forget, new_search, parent
 
-DIJKSTRA, ADAPTIVE = 0, 1  # how values are backed up
-LEAST_F, LEAST_EXCESS = 0, 1  # which open cell to head for
+DIJKSTRA, ADAPTIVE = 0, 1  # backups: by Dijkstra's algorithm, or with one f for all closed cells
+LEAST_F, LEAST_EXCESS = 0, 1  # exit rules: the open cell with the least f, or with the least h - h0
 
-LABEL = np.dtype([("place", "i4")])  # place of a closed cell in the queue of the backup, or one of these
+LABEL = np.dtype([("place", "i4")])  # index of a closed cell in the queue of the backup, SETTLED or UNSEEN
 SETTLED, UNSEEN = -1, -2
 
 
 class Space(NamedTuple):
-    """The local search space of the last plan. Make it only with new_space()."""
+    """Local search space of the last plan. Make it only with new_space()."""
 
     search: Search
-    closed: np.ndarray  # int32[cells] the expanded cells in their order; one expanded twice stands here twice
+    closed: np.ndarray  # int32[cells] expanded cells in their order; a cell expanded twice is listed twice
     labels: np.ndarray  # LABEL[cells]
-    heap: np.ndarray  # ENTRY[cells + 1] queue of the backup, by h
-    path: np.ndarray  # int32[cells] from the agent's cell at the plan to the open cell chosen
+    heap: np.ndarray  # ENTRY[cells + 1] queue of the backup, a heap by h
+    path: np.ndarray  # int32[cells] path from the agent's cell at the last plan to the chosen open cell
 
 
 def new_space(cells: int, is_watched: bool) -> Space:
@@ -50,7 +50,22 @@ def new_space(cells: int, is_watched: bool) -> Space:
 
 @kernel
 def run(ground, learned, space, state, n, backup, exit_rule, walks_all, rows):
-    """Plan and act for up to len(rows) ticks, with n expansions in a tick that plans."""
+    """Plan and act for up to len(rows) ticks.
+
+    Args:
+        ground: The map.
+        learned: Learned heuristic of the agent.
+        space: Local search space.
+        state: learner.STATE[1] of the agent.
+        n: Expansions in a tick that plans.
+        backup: DIJKSTRA or ADAPTIVE.
+        exit_rule: LEAST_F or LEAST_EXCESS.
+        walks_all: Whether the agent walks a whole path before it plans again.
+        rows: log.ROW records to write, one per tick.
+
+    Returns:
+        The ticks done, fewer if the agent is no longer active.
+    """
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
@@ -73,7 +88,7 @@ def run(ground, learned, space, state, n, backup, exit_rule, walks_all, rows):
 
 @kernel
 def plan(ground, learned, space, st, n, backup, exit_rule):
-    """One episode: search, learn, choose a path. Returns the expansions."""
+    """Run one planning episode: search, learn, choose a path. Returns the expansions."""
     used = expand(ground, learned, space, st, n)
     control = space.search.control[0]
     if control.status == EMPTY:
@@ -95,16 +110,17 @@ def plan(ground, learned, space, st, n, backup, exit_rule):
 
 @kernel
 def top_of(ground, space):
-    """The open cell with the least f."""
+    """Return the open cell with the least f."""
     return space.search.heap[0].tie & ((np.int64(1) << ground.shift) - 1)
 
 
 @kernel
 def expand(ground, learned, space, st, n):
-    """A* from the agent until the goal is on top, no cell is open, or n are expanded. Returns how many.
+    """Run A* from the agent until the goal is on top, no cell is open, or n cells are expanded.
 
-    A closed cell is opened again for a cheaper way to it, which a consistent h rules out and a map edited in the
-    meantime does not. Not more than as many expansions as there are cells, the room in the list of them.
+    A closed cell is opened again if a cheaper path to it is found. A consistent h rules that out, but an edit of the
+    map may make h inconsistent. The list of expanded cells limits the expansions to the number of cells. Returns the
+    number of expansions.
     """
     search, closed = space.search, space.closed
     nodes, heap, control = search.nodes, search.heap, search.control[0]
@@ -169,23 +185,24 @@ def expand(ground, learned, space, st, n):
 
 @kernel
 def back_up_adaptive(ground, learned, space, st):
-    """RTAA*: h[u] = max(h[u], f(b) - g(u)) for every closed u, where b is the best open cell. Writes: h."""
+    """Back up values as RTAA*: h[u] = max(h[u], f(b) - g(u)) for every closed u, b the best open cell. Writes: h."""
     nodes = space.search.nodes
     b = top_of(ground, space)
     f = nodes[b].g + h_of(learned, b)
     for i in range(st.closed):
         u = np.uint64(space.closed[i])
-        if nodes[u].place == CLOSED:  # not opened again
+        if nodes[u].place == CLOSED:  # closed cell that was not opened again
             raise_to(learned, np.int64(u), f - nodes[u].g)
             st.updates += 1
 
 
 @kernel
 def back_up_dijkstra(ground, learned, space, st):
-    """LSS-LRTA*: h[u] = min over the successors t of c(u,t) + h[t] for every closed u at once. Writes: h.
+    """Back up values as LSS-LRTA*: h[u] = min over the successors t of c(u,t) + h[t] for every closed u. Writes: h.
 
-    Dijkstra from the open cells, with their h, into the closed ones. All that an open cell does there is to offer
-    c + h to its closed neighbours, so those offers are made first and only closed cells go through the queue.
+    Dijkstra's algorithm computes all values at once, from the open cells with their h into the closed ones. An open
+    cell only offers c + h to its closed neighbours, so these offers are made first and only closed cells enter the
+    queue.
     """
     search, labels, heap = space.search, space.labels, space.heap
     mask = (np.int64(1) << ground.shift) - 1
@@ -210,7 +227,7 @@ def back_up_dijkstra(ground, learned, space, st):
 
 @kernel
 def offer_from_open(ground, learned, space, st, mask):
-    """Queue the closed cells that have open neighbours with what the best of those offers. Returns how many."""
+    """Queue the closed cells that have open neighbours, each with the best offer of these. Returns the queue's size."""
     search = space.search
     for i in range(st.closed):
         space.labels[np.uint64(space.closed[i])].place = UNSEEN
@@ -234,7 +251,7 @@ def offer_from_open(ground, learned, space, st, mask):
 
 @kernel
 def offer(space, size, u, value, mask):
-    """Offer a value to closed cell u, which takes it if it has none as low. Returns the size of the queue."""
+    """Offer a value to closed cell u, which takes it unless it has one as low. Returns the size of the queue."""
     label = space.labels[np.uint64(u)]
     key = key_of(value)
     place = np.int64(label.place)
@@ -251,7 +268,7 @@ def offer(space, size, u, value, mask):
 
 @kernel
 def least_excess(ground, learned, space):
-    """daRTAA*: the open cell of which least was learned, h - h0; ties: smaller f, larger g, smaller cell."""
+    """Return the exit of daRTAA*: the open cell with the least h - h0; ties: smaller f, larger g, smaller cell."""
     heap, mask = space.search.heap, (np.int64(1) << ground.shift) - 1
     best = np.int64(0)
     least = np.inf
@@ -266,7 +283,7 @@ def least_excess(ground, learned, space):
 
 @kernel
 def lay_path(ground, space, st):
-    """Plan to walk along parents, root first, to the cell chosen. Writes: path."""
+    """Plan the path along parents from the root to the chosen cell. Writes: path, st."""
     search, path = space.search, space.path
     length = 0
     s = np.int64(st.best)

@@ -1,4 +1,4 @@
-"""What an agent reports of each tick: one ROW, written by its kernel, checked by the referee."""
+"""Report of an agent on each tick: one ROW, written by its kernel and checked by the referee."""
 
 import numpy as np
 
@@ -6,9 +6,9 @@ from sim.kernels.jit import HAS_RECORDS, kernel
 
 ROW = np.dtype(
     [
-        ("cell", "i4"),  # where the agent wants to be after this tick
-        ("expanded", "i4"),  # cells expanded in this tick
-        ("traced", "i4"),  # parent pointers followed in this tick
+        ("cell", "i4"),  # cell at which the agent wants to be after this tick
+        ("expanded", "i4"),  # number of cells expanded in this tick
+        ("traced", "i4"),  # number of parent pointers followed in this tick
         ("marks", "i2"),
         ("phase", "i2"),
     ],
@@ -16,19 +16,19 @@ ROW = np.dtype(
 )
 
 # Marks of a row.
-BACK_MOVE = 1  # a move executed because the agent was off its path
+BACK_MOVE = 1  # a move to the parent, made because the agent was off its path
 RESTARTED = 2  # the search began again in this tick
 BOUNCED = 4  # TBA*'s move from the start when it has no path to walk
 TRIAL = 8  # written by the world: the agent was put back on the start for its next trial, which is not a move
 ARRIVED = 16  # written by the world: the agent came to the goal in this tick
-CAP_HIT = 32  # it looked ahead with the largest depth that it has, or climbed as long as it may
-REENTERED = 64  # it was on its cell before, so it headed for its goal and not for a subgoal
-DIGESTED = 31  # those that digests depend on; the later ones tell of what moves and expansions tell already
+CAP_HIT = 32  # the agent looked ahead with its largest depth, or climbed for as many steps as it may
+REENTERED = 64  # the agent had visited its cell before, so it headed for its goal and not for a subgoal
+DIGESTED = 31  # marks that are part of digests; the later ones follow from moves and expansions
 
-# What the agent is doing, for the panel header. The words are in agent_api.PHASE_WORDS.
+# Phases of an agent, for the panel header. Their words are in agent_api.PHASE_WORDS.
 WAITING, SEARCHING, TRACING, FOLLOWING, WALKING_BACK, SHUTTLING, LEARNING = 0, 1, 2, 3, 4, 5, 6
 
-# How an agent stands.
+# Status of an agent.
 ACTIVE, AT_GOAL, NO_PATH, GAVE_UP = 0, 1, 2, 3
 
 
@@ -37,7 +37,7 @@ def new_log(rows: int) -> np.ndarray:
 
 
 def new_bare_log(rows: int) -> np.ndarray:
-    """The same for kernels to write: without names for Python code where they are compiled, see jit.bare."""
+    """Return an empty log for kernels to write: a plain array where kernels are compiled, see jit.bare()."""
     return new_log(rows) if HAS_RECORDS else np.zeros(rows, ROW)
 
 

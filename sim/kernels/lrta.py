@@ -1,11 +1,12 @@
-"""LRTA*: look ahead a fixed depth, store the best value of the frontier in the current cell, take one step.
+"""LRTA*: look ahead a fixed depth, store the best value of the frontier in the current cell, make one move.
 
-Papers: Korf 1990 (depth 1); the deeper lookahead, mini-min with path-max, as in the control of "TBA*: Time-Bounded
-A*"; the lookahead limited by cost as in figure 2 of "Real-time heuristic search for pathfinding in video games".
+Papers: Korf 1990 (depth 1); the deeper lookahead, mini-min with path-max, as in the control of "TBA*: Time-Bounded A*";
+the lookahead limited by cost as in figure 2 of "Real-time heuristic search for pathfinding in video games".
 
-Ties on f: the goal, the least g + h before path-max, larger g, smaller cell. Path-max lifts every
-neighbour to the agent's own h where that is too high, as after a cell was freed: without the second rule all would be
-equal there, and the agent might turn away from the goal. A budget cannot cut a lookahead: less of it is another agent.
+Ties on f: the goal, the least g + h before path-max, larger g, smaller cell. Path-max raises f of every neighbour to
+the agent's own h where this is too high, for example after a cell was freed. Without the second rule all neighbours
+would then be equal, and the agent might turn away from the goal. The budget cannot shorten a lookahead: LRTA* with a
+shallower lookahead is another algorithm.
 """
 
 from typing import NamedTuple
@@ -23,16 +24,16 @@ from sim.kernels.openlist import key_of, sift_down, sift_up
 from sim.kernels.search import CLOSED, Search, forget, new_search, parent
 from sim.kernels.targets import h_toward, raise_toward
 
-INSIDE, RIM = -2, -3  # NODE.place of a cell that is to be expanded, and of one on the frontier
-NO_REACH = -1.0  # of a lookahead by depth
+INSIDE, RIM = -2, -3  # NODE.place of a ball cell that is to be expanded, and of one on the frontier
+NO_REACH = -1.0  # `reach` of a lookahead limited by depth
 
 
 class Ball(NamedTuple):
-    """What one lookahead has seen. Make it only with new_ball()."""
+    """Memory of one lookahead. Make it only with new_ball()."""
 
-    search: Search  # g inside the ball, parents; its heap holds the cells still to be expanded
+    search: Search  # g and parents inside the ball; its heap has the cells still to be expanded
     cells: np.ndarray  # int32[cells] all cells of the ball, the agent's own first
-    fh: np.ndarray  # float64[cells] path-max f
+    fh: np.ndarray  # float64[cells] path-max f of each cell
 
 
 def new_ball(cells: int, is_watched: bool, is_reused: bool = False) -> Ball:
@@ -45,7 +46,10 @@ def new_ball(cells: int, is_watched: bool, is_reused: bool = False) -> Ball:
 
 @inlined
 def run_classic(ground, learned, state, rows):
-    """Depth 1 for up to len(rows) ticks: the same as run() with that depth, without its bookkeeping."""
+    """Plan and act with depth 1 for up to len(rows) ticks.
+
+    Acts as run() does with that depth, without the bookkeeping of a ball. Returns the ticks done.
+    """
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
@@ -77,7 +81,7 @@ def step_classic(ground, learned, st):
 
 @kernel
 def best_neighbour(ground, learned, s, least):
-    """The successor t of s with the least f = max(least, c(s,t) + h[t]), and that f. There must be one."""
+    """Return the successor t of s with the least f = max(least, c(s,t) + h[t]), and that f. There must be one."""
     h, step, cost = learned.h, ground.step, ground.cost
     best_f, best_sum, best = np.inf, np.inf, np.int64(-1)
     is_dearer = np.int64(cost[FIRST_DIAGONAL] > 1.0)
@@ -105,7 +109,7 @@ def best_neighbour(ground, learned, s, least):
 
 @kernel
 def run(ground, targets, ball, state, depth, reach, rows):
-    """Plan and act for up to len(rows) ticks. `reach`: see look_ahead()."""
+    """Plan and act for up to len(rows) ticks. Returns the ticks done. `depth`, `reach`: see look_ahead()."""
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
@@ -120,7 +124,10 @@ def run(ground, targets, ball, state, depth, reach, rows):
 
 @kernel
 def step_to_rim(ground, targets, ball, st):
-    """After a lookahead: learn, and move toward the best of its frontier. False, without a move: there is no way."""
+    """Learn from a lookahead, and move toward the best frontier cell.
+
+    Returns False, without a move, if there is no path.
+    """
     b = best_of_rim(targets, ball, st)
     st.best = b
     st.updates += 1
@@ -134,11 +141,11 @@ def step_to_rim(ground, targets, ball, st):
 
 @kernel
 def look_ahead(ground, targets, ball, st, depth, reach):
-    """Dijkstra from the agent inside its ball. Returns the expansions.
+    """Run Dijkstra's algorithm from the agent inside its ball. Returns the expansions.
 
-    The ball is what `depth` moves reach, all but its last layer expanded; or, if `reach` is not negative, the cells
-    with g <= reach, all expanded, and their successors. The target aimed at is never expanded.
-    Writes: the ball, h of cells seen for the first time.
+    If `reach` is negative, the ball has the cells up to `depth` moves away, and all but its last layer are expanded.
+    Otherwise the cells with g <= reach are expanded, and the ball has these and their successors. The present target is
+    never expanded. Writes: the ball, h of cells read for the first time.
     """
     search, cells, fh, step, cost = ball.search, ball.cells, ball.fh, ground.step, ground.cost
     nodes, heap, control = search.nodes, search.heap, search.control[0]
@@ -187,9 +194,9 @@ def look_ahead(ground, targets, ball, st, depth, reach):
 
 @kernel
 def mark_ball(ground, search, cells, root, goal, depth):
-    """List the cells that up to `depth` moves lead to, layer by layer; those before the last are INSIDE.
+    """List the cells up to `depth` moves from the root, layer by layer; cells before the last layer become INSIDE.
 
-    Returns how many. Writes: cells, nodes.
+    Returns their number. Writes: cells, nodes.
     """
     count = add_to_rim(search, cells, 0, root)
     first = 0
@@ -214,7 +221,7 @@ def mark_ball(ground, search, cells, root, goal, depth):
 
 @kernel
 def add_to_rim(search, cells, count, s):
-    """Put a new cell, of which nothing is known, at the end of the list. Returns its length."""
+    """Add a newly found cell to the end of the list, as a frontier cell. Returns the length of the list."""
     node = search.nodes[s]
     node.search = search.control[0].search
     search.control[0].known += 1
@@ -226,9 +233,10 @@ def add_to_rim(search, cells, count, s):
 
 @kernel
 def best_of_rim(targets, ball, st):
-    """The frontier cell with the least path-max f, -1 if there is none. Writes: the frontier as an open list.
+    """Return the frontier cell with the least path-max f, -1 if there is none.
 
-    After one expansion the least c + h goes before the other ties, as in best_neighbour(); see docs/deviations.md.
+    After a single expansion, the least c + h takes precedence over the other ties, as in best_neighbour(); see
+    docs/deviations.md. Writes: `place` of the frontier cells and open_size, as for an open list.
     """
     search, fh, target = ball.search, ball.fh, targets.aimed[0].goal
     best, best_sum = np.int64(-1), np.inf
@@ -253,7 +261,7 @@ def best_of_rim(targets, ball, st):
 
 @kernel
 def first_step(ground, search, s, b):
-    """The first cell after s on the way from s to b."""
+    """Return the first cell after s on the path from s to b."""
     t = np.int64(b)
     before = parent(ground, search, t)
     while before != s:

@@ -1,4 +1,4 @@
-"""The octile grid as kernels see it: directions, arc costs, the heuristic, successor lists."""
+"""Octile grid in the form that kernels use: directions, arc costs, the heuristic, successor lists."""
 
 from typing import NamedTuple
 
@@ -19,14 +19,15 @@ COST_UNIT = 2.0**-23
 """Every arc cost is a multiple of this (see Grid), so every path cost is one too."""
 
 LEAST_GAP = 0.0005
-"""Diagonals cost exactly 1 or 2, or differ from both by this: buckets of the open list tell f values apart by it."""
+"""Minimum by which a diagonal cost other than exactly 1 or 2 differs from both. The buckets of the open list need this
+gap to separate values of f."""
 
 
 class Ground(NamedTuple):
-    """The grid in the form that kernels take. Made by Grid; the arrays are the grid's own."""
+    """Grid in the form that kernels take. Grid makes it; the arrays belong to the grid."""
 
     moves: np.ndarray  # uint8[cells] bit d set: the move in direction d is legal
-    step: np.ndarray  # int64[8] what to add to a cell to go in direction d
+    step: np.ndarray  # int64[8] offset to add to a cell for a move in direction d
     cost: np.ndarray  # float64[8] arc cost of direction d
     width: int
     height: int
@@ -35,7 +36,7 @@ class Ground(NamedTuple):
 
 @kernel
 def h0(x, y, goal_x, goal_y, diagonal):
-    """Octile distance: admissible and consistent for every diagonal cost from 1 to 2."""
+    """Return the octile distance: admissible and consistent for every diagonal cost from 1 to 2."""
     dx = abs(x - goal_x)
     dy = abs(y - goal_y)
     return max(dx, dy) + (diagonal - 1.0) * min(dx, dy)
@@ -46,26 +47,26 @@ ROW_SHIFT = 40
 
 @kernel
 def inverse_of(width):
-    """What row_of() multiplies by. Exact for s * width < 2 ** ROW_SHIFT, and grid.MAX_CELLS * MAX_SIDE is 2 ** 38."""
+    """Return the factor for row_of(). Exact for s * width < 2 ** ROW_SHIFT; grid.MAX_CELLS * MAX_SIDE is 2 ** 38."""
     return ((np.int64(1) << ROW_SHIFT) + width - 1) // width
 
 
 @kernel
 def row_of(s, inverse):
-    """S // width without a division, which takes its time in every expansion."""
+    """Return s // width without a division, which would slow down every expansion."""
     return (s * inverse) >> ROW_SHIFT
 
 
 @kernel
 def h0_cells(ground, s, t):
-    """Octile distance between two cells."""
+    """Return the octile distance between two cells."""
     width = ground.width
     return h0(s % width, s // width, t % width, t // width, ground.cost[FIRST_DIAGONAL])
 
 
 @kernel
 def direction_between(ground, s, t):
-    """The direction of the legal move from s to t, or -1 when there is none."""
+    """Return the direction of the legal move from s to t, or -1 if there is none."""
     for d in range(8):
         if s + ground.step[d] == t and ground.moves[s] >> d & 1:
             return d
@@ -73,11 +74,11 @@ def direction_between(ground, s, t):
 
 
 def _is_covered(parent_to_s: int, s_to_t: int, moves: int) -> bool:
-    """Whether the parent of s has itself an arc to t (or is t), so that going on through s cannot be cheaper.
+    """Return whether the parent of s has an arc to t itself (or is t), so that a path through s cannot be cheaper.
 
-    The parent was expanded before s and relaxed that arc at a cost of at most the cost through s
-    (every diagonal costs from 1 to 2), so relaxing t from s can never be a strict improvement.
-    Whether the arc exists is read off the moves of s alone.
+    The parent was expanded before s and relaxed that arc at a cost of at most the cost through s (every diagonal costs
+    from 1 to 2), so relaxing t from s can never be a strict improvement. The move mask of s alone shows whether the arc
+    exists.
     """
     px, py = -DX[parent_to_s], -DY[parent_to_s]
     tx, ty = DX[s_to_t], DY[s_to_t]
@@ -107,8 +108,9 @@ def _successor_lists() -> np.ndarray:
 
 
 SUCCESSORS = _successor_lists()
-"""uint32[9 * 256]: for a cell reached by direction `came` and with move mask `moves`, the successors
-worth looking at, as nibbles of direction + 1, lowest first, 0 at the end. Row NOWHERE holds all of them."""
+"""uint32[9 * 256]: for a cell reached by direction `came` and with move mask `moves`, at index came << 8 | moves, the
+directions of the successors that may be improved, as nibbles of direction + 1, lowest first, ended by 0. Row NOWHERE
+has all legal directions."""
 
 
 def _best_first_lists() -> np.ndarray:
@@ -121,5 +123,5 @@ def _best_first_lists() -> np.ndarray:
 
 
 BEST_FIRST = _best_first_lists()
-"""uint32[2 * 256]: for a move mask (and 256 more where diagonals cost more than 1) its directions as above, but in the
-order in which ties on f are won: larger cost, then smaller cell."""
+"""uint32[2 * 256]: the directions of a move mask, packed as in SUCCESSORS but in the order that wins ties on f: larger
+cost, then smaller cell. The index is the mask, plus 256 where diagonals cost more than 1."""

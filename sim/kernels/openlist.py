@@ -22,7 +22,7 @@ from sim.kernels.octile import COST_UNIT
 ENTRY = np.dtype([("key", "i8"), ("tie", "i8")], align=True)  # see key_of and tie_of
 
 HEAP_BEGINS = 3
-"""Entries that are left free before a heap, so that the four children of a place lie in one line of the cache."""
+"""Number of unused entries before a heap, so that the four children of an entry are in one cache line."""
 
 UNITS_PER_COST = 1.0 / COST_UNIT
 
@@ -31,7 +31,7 @@ _1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)  # unsig
 
 @kernel
 def tie_of(s, g, h, is_greedy, shift):
-    """The packed tie-breaker of cell s, see the head of this file."""
+    """Return the packed tie-breaker of cell s, see the module docstring."""
     if is_greedy:
         cap = (np.int64(1) << (62 - shift)) - 1
         rank = max(np.int64(0), cap - np.int64(g * UNITS_PER_COST))
@@ -42,13 +42,13 @@ def tie_of(s, g, h, is_greedy, shift):
 
 @kernel
 def key_of(f):
-    """The key of an f: its bits, which for numbers that are not negative order as the numbers do."""
+    """Return the key of an f: its bits, which order like the numbers themselves as long as these are not negative."""
     return np.float64(f).view(np.int64)
 
 
 @kernel
 def sift_up(heap, nodes, i, key, tie, mask):
-    """Put the entry (key, tie) at place i or higher. Writes: heap, the `place` of every cell moved."""
+    """Put the entry (key, tie) at index i or higher in the tree. Writes: heap, the `place` of every cell moved."""
     i = np.uint64(i)
     while i > 0:
         up = (i - _1) >> _2
@@ -66,12 +66,12 @@ def sift_up(heap, nodes, i, key, tie, mask):
 
 @kernel
 def sift_down(heap, nodes, size, key, tie, mask):
-    """Put the entry (key, tie) at the root or lower. Writes: heap, the `place` of every cell moved."""
+    """Put the entry (key, tie) at the root or lower in the tree. Writes: heap, the `place` of every cell moved."""
     i = np.uint64(0)
     size = np.uint64(size)
     while True:
         child = _4 * i + _1
-        if child + _3 < size:  # two comparisons side by side, then one, not three in a row
+        if child + _3 < size:  # two independent comparisons, then one, instead of three in sequence
             best = first_of(heap, first_of(heap, child, child + _1), first_of(heap, child + _2, child + _3))
         elif child < size:
             best = child
@@ -94,6 +94,6 @@ def sift_down(heap, nodes, size, key, tie, mask):
 
 @kernel
 def first_of(heap, i, k):
-    """Which of the entries at i and k stands first in the order."""
+    """Return i or k, the index of the entry that comes first in the order."""
     is_less = (heap[k].key < heap[i].key) | ((heap[k].key == heap[i].key) & (heap[k].tie < heap[i].tie))
     return k if is_less else i

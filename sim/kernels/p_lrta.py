@@ -1,9 +1,9 @@
-"""P LRTA*: LRTA* of depth 1 that passes each change of h on to the neighbours, the largest changes first.
+"""P LRTA*: LRTA* of depth 1 that propagates each change of h to the neighbours, the largest changes first.
 
 Paper: prioritized LRTA* (Rayner et al. 2007), as described in "TBA*: Time-Bounded A*".
 
-The queue is a sorted list, smallest priority first, among equal ones the larger cell first: it is short, the end that
-is wanted next is its end, and the one that has to go when it is full is its beginning.
+The queue is a sorted list, smallest priority first, and among equal priorities the larger cell first. A list is enough
+because the queue is short: the next cell is taken from its end, and a full queue drops the cell at its beginning.
 """
 
 from typing import NamedTuple
@@ -22,11 +22,11 @@ from sim.kernels.search import CLOSED, forget
 
 
 class Queue(NamedTuple):
-    """The cells to update. Make it only with new_queue(). How many there are is in the agent's state."""
+    """Cells to update. Make it only with new_queue(). The number of cells queued is in the agent's state."""
 
     cells: np.ndarray  # int32[room]
-    priority: np.ndarray  # float64[map cells] of those in the queue, 0 of all others
-    updated: np.ndarray  # int32[updates + 1] the cells updated in this tick
+    priority: np.ndarray  # float64[map cells] priority of each cell in the queue, 0 for all others
+    updated: np.ndarray  # int32[updates + 1] cells updated in this tick
 
 
 def new_queue(room: int, most_updates: int, cells: int) -> Queue:
@@ -35,7 +35,10 @@ def new_queue(room: int, most_updates: int, cells: int) -> Queue:
 
 @kernel
 def run(ground, learned, queue, notebook, state, updates, rows):
-    """Plan and act for up to len(rows) ticks, with up to `updates` from the queue before each move."""
+    """Plan and act for up to len(rows) ticks, with up to `updates` from the queue before each move.
+
+    Returns the ticks done.
+    """
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
@@ -59,7 +62,7 @@ def run(ground, learned, queue, notebook, state, updates, rows):
 
 @kernel
 def plan(ground, learned, queue, notebook, st, updates):
-    """Update the agent's cell, then the most urgent ones. Returns how many updates."""
+    """Update the agent's cell, then the most urgent cells of the queue. Returns the number of updates."""
     is_watched = notebook.order.size > 0
     if is_watched:
         forget(ground, notebook, st.goal, st.goal)
@@ -84,7 +87,7 @@ def plan(ground, learned, queue, notebook, st, updates):
 
 @kernel
 def note(notebook, s):
-    """Let the picture show that cell s was updated in this tick."""
+    """Mark cell s as updated in this tick, for display."""
     count_expansion(notebook, s)
     node = notebook.nodes[s]
     node.search = notebook.control[0].search
@@ -95,7 +98,7 @@ def note(notebook, s):
 
 @kernel
 def update(ground, learned, queue, st, u):
-    """Raise h[u] to the least c + h of its successors, and queue those if that was a change."""
+    """Raise h[u] to the least c + h of its successors, and queue these if h[u] changed."""
     m = least_through(ground, learned, u)
     delta = m - h_of(learned, u)
     if u == st.goal or delta <= 0.0 or m == np.inf:
@@ -111,7 +114,7 @@ def update(ground, learned, queue, st, u):
 
 @kernel
 def least_through(ground, learned, u):
-    """The least c(u,t) + h[t] over the successors of u, infinity if there is none."""
+    """Return the least c(u,t) + h[t] over the successors of u, infinity if there is none."""
     best = np.inf
     successors = np.int64(SUCCESSORS[NOWHERE << 8 | np.int64(ground.moves[u])])
     while successors:
@@ -123,9 +126,9 @@ def least_through(ground, learned, u):
 
 @kernel
 def enqueue(queue, st, t, priority):
-    """Put t in the queue, or raise its priority. A full queue loses its least urgent cell, if that is less urgent."""
+    """Put t in the queue, or raise its priority. A full queue drops its least urgent cell if that is less urgent."""
     cells, urgency = queue.cells, queue.priority
-    hole = st.queued  # the place that may be overwritten
+    hole = st.queued  # index that may be overwritten
     if urgency[t] > 0.0:
         if urgency[t] >= priority:
             return
@@ -149,14 +152,14 @@ def enqueue(queue, st, t, priority):
 
 @kernel
 def comes_before(queue, t, priority, other):
-    """Whether t, with this priority, stands before a cell of the queue."""
+    """Return whether t, with this priority, comes before another cell of the queue."""
     theirs = queue.priority[other]
     return priority < theirs or (priority == theirs and t > other)
 
 
 @kernel
 def place_of(queue, queued, t, priority):
-    """Where in the queue cell t stands; it has this priority."""
+    """Return the index of cell t in the queue, by binary search for its priority."""
     low, high = 0, queued
     while low < high:
         middle = (low + high) >> 1
@@ -169,7 +172,7 @@ def place_of(queue, queued, t, priority):
 
 @kernel
 def flush_blocked(ground, queue, state):
-    """Take the cells that no move leads to out of the queue."""
+    """Remove the cells without a legal move from the queue."""
     st = state[0]
     kept = 0
     for i in range(st.queued):
@@ -184,7 +187,7 @@ def flush_blocked(ground, queue, state):
 
 @kernel
 def empty(queue, state):
-    """Take all cells out of the queue."""
+    """Remove all cells from the queue."""
     for i in range(state[0].queued):
         queue.priority[queue.cells[i]] = 0.0
     state[0].queued = 0

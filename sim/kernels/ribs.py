@@ -2,16 +2,15 @@
 
 Paper: Sturtevant, Bulitko and Bjornsson 2010; here from "Real-Time Heuristic Search for Pathfinding in Video Games".
 The agent learns distances from the start (g). It walks depth first to cells with f = g + h0 <= T, the limit of the
-iteration, and back along the tree; when it is back at the start and nothing is left, T rises to the least f that was
-beyond it. Dead cells (no cell is reached best through them) and redundant ones (every cell is reached as well by
-another parent) are never entered again. The depth-first walk needs no stack: what it would hold is the chain of tree
-parents.
+iteration, and back along the tree. When it is back at the start and no cell is left to enter, T rises to the least f
+beyond it. Dead cells (no cell is best reached through them) and redundant ones (every cell is reached as well through
+another parent) are never entered again. The depth-first walk needs no stack: the chain of tree parents replaces it.
 
-One expansion is one visit of the agent to a cell, and ends in one move, or in a new limit (at the start only).
-Ties among candidates: less f, then larger g, then smaller cell.
+One expansion is one visit of the agent to a cell, and ends in one move, or in a new limit (at the start only). Ties
+among candidates: less f, then larger g, then smaller cell.
 
-Deviation: a cell is dead when no live neighbour has an optimal known path through it, as in the authors' published
-code (the text: when no live neighbour has a larger g). That prunes all that the text prunes, and more; it is safe
+Deviation: a cell is dead if no live neighbour has an optimal known path through it, as in the authors' published code
+(the text: if no live neighbour has a larger g). This rule prunes all that the text's rule prunes, and more; it is safe
 because the g of neighbours only fall. See docs/deviations.md.
 """
 
@@ -31,8 +30,8 @@ NEITHER, DEAD, REDUNDANT = 0, 1, 2
 
 MARK = np.dtype(
     [
-        ("entered", "i4"),  # iteration in which the cell was last entered (the limit T of lastT, counted)
-        ("parents", "u1"),  # op(t): bit d set, an optimal known path to t ends with a move in direction d
+        ("entered", "i4"),  # iteration in which the cell was last entered (lastT of the paper, as a number)
+        ("parents", "u1"),  # op(t): bit d is set if an optimal known path to t ends with a move in direction d
         ("pruned", "u1"),
     ],
     align=True,
@@ -46,9 +45,9 @@ STATE = np.dtype(
         ("status", "i8"),
         ("marks", "i8"),
         ("restarts", "i8"),
-        ("iteration", "i8"),  # 1 with the first limit
+        ("iteration", "i8"),  # iteration, 1 with the first limit
         ("limit", "f8"),  # T
-        ("next_limit", "f8"),  # least f beyond T in this iteration, infinity when there is none
+        ("next_limit", "f8"),  # least f beyond T in this iteration, infinity if there is none
         ("dead_count", "i8"),
         ("redundant_count", "i8"),
         ("prunes_dead", "i8"),
@@ -59,10 +58,10 @@ STATE = np.dtype(
 
 
 class Memory(NamedTuple):
-    """Made with new_memory(). A mark counts when the search knows its cell; g and tree parents are the search's."""
+    """Memory of RIBS, made with new_memory(). g and tree parents are in the Search."""
 
-    marks: np.ndarray  # MARK[cells]
-    dead: np.ndarray  # int32[cells] the dead cells, in the order of their death
+    marks: np.ndarray  # MARK[cells] valid for cells that the search knows
+    dead: np.ndarray  # int32[cells] dead cells, in the order in which they were found dead
     redundant: np.ndarray  # int32[cells]
 
 
@@ -72,7 +71,7 @@ def new_memory(cells: int) -> Memory:
 
 @kernel
 def reset(ground, search, memory, state, start, goal):
-    """Know nothing, stand at `start`. O(1)."""
+    """Place the agent at `start` with nothing learned. Costs O(1)."""
     st = state[0]
     st.loc = start
     st.goal = goal
@@ -83,7 +82,7 @@ def reset(ground, search, memory, state, start, goal):
 
 @kernel
 def begin_here(ground, search, memory, st):
-    """The first iteration, from the agent's cell."""
+    """Begin the first iteration, from the agent's cell."""
     forget(ground, search, st.goal, st.goal)
     control = search.control[0]
     control.root = st.loc
@@ -103,7 +102,7 @@ def begin_here(ground, search, memory, st):
 
 @kernel
 def discover(search, memory, s):
-    """Cell s is seen for the first time in this search: give it a fresh record."""
+    """Initialise the record of cell s, which this search sees for the first time."""
     node = search.nodes[s]
     node.search = search.control[0].search
     node.place = 0
@@ -117,7 +116,10 @@ def discover(search, memory, s):
 
 @kernel
 def run(ground, search, memory, state, budget, rows):
-    """Plan and act for up to len(rows) ticks: each ends with a move, or with the budget. Returns the ticks done."""
+    """Plan and act for up to len(rows) ticks.
+
+    A tick ends with a move, or when the budget is spent. Returns the ticks done.
+    """
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
@@ -139,7 +141,7 @@ def run(ground, search, memory, state, budget, rows):
 
 @kernel
 def step(ground, search, memory, st):
-    """One expansion, of the cell u that the agent stands on; then one move, a new limit, or the proof of no path.
+    """Expand the agent's cell u, then make one move, set a new limit, or prove that there is no path.
 
     Writes: st, the records of u and of its neighbours.
     """
@@ -176,10 +178,10 @@ def step(ground, search, memory, st):
 
 @kernel
 def look_around(ground, search, memory, st, u):
-    """Generate the successors of u: learn their g, note what lies beyond the limit, pick the one to enter.
+    """Generate the successors of u: learn their g, record the least f beyond the limit, choose the one to enter.
 
-    Returns whether u is live (it is an optimal known parent of some neighbour), whether some neighbour requires it
-    (has no other such parent), and the direction of the best candidate or -1. Writes: g, came, parents; next_limit.
+    Returns whether u is live (it is an optimal known parent of some neighbour), whether some neighbour requires it (has
+    no other such parent), and the direction of the best candidate or -1. Writes: g, came, parents; next_limit.
     """
     control = search.control[0]
     live = False
@@ -221,7 +223,7 @@ def look_around(ground, search, memory, st, u):
 
 @kernel
 def precedes(f, g, s, other_f, other_g, other):
-    """Less f, then larger g, then smaller cell."""
+    """Return whether a candidate comes first: less f, then larger g, then smaller cell."""
     if f != other_f:
         return f < other_f
     if g != other_g:
@@ -231,15 +233,15 @@ def precedes(f, g, s, other_f, other_g, other):
 
 @kernel
 def is_single(parents):
-    """Whether exactly one bit is set."""
+    """Return whether exactly one bit is set."""
     return parents != 0 and parents & (parents - 1) == 0
 
 
 @kernel
 def make_redundant(ground, search, memory, st, u):
-    """Prune u, of which every child has another optimal parent, and take it from their sets.
+    """Prune u, whose children all have another optimal parent, and remove it from their sets of parents.
 
-    A child whose tree parent it was gets the first of its remaining parents: the tree parent of a live cell is never a
+    A child whose tree parent was u gets the first of its remaining parents: the tree parent of a live cell is never a
     pruned one. Writes: the mark of u, the parents and came of its neighbours.
     """
     memory.marks[u].pruned = REDUNDANT
@@ -261,7 +263,7 @@ def make_redundant(ground, search, memory, st, u):
 
 @kernel
 def lowest(parents):
-    """The first direction of a set that is not empty."""
+    """Return the first direction of a set that is not empty."""
     for d in range(8):
         if parents >> d & 1:
             return d
@@ -276,9 +278,9 @@ def walk_back(ground, search, st):
 
 @kernel
 def on_change(ground, search, memory, state, tails, rose):
-    """Distances from the start that were learned on the old map say nothing about the new one: begin again here.
+    """Begin again at the agent's cell after a map change: distances learned on the old map mean nothing on the new one.
 
-    An agent that has proved that there is no path begins again only when a new arc leaves a cell it had reached.
+    An agent that has proved that there is no path begins again only if an added arc leaves a cell it had reached.
     """
     st = state[0]
     if st.status == log.AT_GOAL or tails.size == 0 or search.control[0].expansions == 0:
@@ -292,7 +294,7 @@ def on_change(ground, search, memory, state, tails, rose):
 
 @kernel
 def tree_path(ground, search, s, path):
-    """The chain of tree parents from cell s back to the start. Returns its length. Writes: path."""
+    """Write the chain of tree parents from cell s back to the start into `path`. Returns its length."""
     length = 0
     while s >= 0:
         path[length] = s

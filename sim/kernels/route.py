@@ -1,8 +1,8 @@
-"""Routes: a sequence of cells from a search's root to an open cell, with O(1) membership.
+"""Routes: a sequence of cells from a search's root to an open cell, with O(1) membership test.
 
-`place[s].depth` says where on the route cell s stands; it counts only if the route says so too (it is less than the
-length, and the cell there is s), so nothing ever has to be cleared. A search whose closed cells keep their parents has
-such depths in the links of its tree (ancestry.py), and its route looks there.
+`place[s].depth` is the index of cell s on the route; it is valid only if it is less than the length and the cell at
+that index is s, so it never has to be cleared. In a search whose closed cells keep their parents, the links of the tree
+(ancestry.py) contain the same depths, and the route uses them.
 """
 
 from typing import NamedTuple
@@ -19,15 +19,22 @@ PLACE = np.dtype([("depth", "i4")], align=True)
 
 
 class Route(NamedTuple):
-    """Make it only with new_route(). How many cells it has is in the state of the agent that owns it."""
+    """Route of an agent. Make it only with new_route(). Its number of cells is in the state of its agent."""
 
-    cells: np.ndarray  # int32[n] the cells in walking order
-    place: Table  # PLACE[n] or LINK[n]: place of each cell on the route
-    scratch: np.ndarray  # int32[n] the part being traced, last cell first
+    cells: np.ndarray  # int32[n] cells in walking order
+    place: Table  # PLACE[n] or LINK[n] index of each cell on the route
+    scratch: np.ndarray  # int32[n] buffer for the part being traced, last cell first
 
 
 def new_route(cells: int, is_reused: bool = False, tile_width: int = 0, place: Table | None = None) -> Route:
-    """`place`: the links of the tree that it leads through, by default a table of its own. `tile_width`: tiled.py."""
+    """Return an empty route.
+
+    Args:
+        cells: Number of cells of the map.
+        is_reused: Whether the memory comes from the pool, see memory.py.
+        tile_width: Width of the map for a table in tiles, 0 for rows, see tiled.py.
+        place: Links of the tree through which the route leads, by default a table of its own.
+    """
     return Route(
         cells=scratch("route", cells, np.int32, is_reused),
         place=new_table("places", cells, PLACE, tile_width, is_reused) if place is None else place,
@@ -37,7 +44,7 @@ def new_route(cells: int, is_reused: bool = False, tile_width: int = 0, place: T
 
 @kernel
 def place_on(route, length, s):
-    """Where on the route cell s stands, or -1."""
+    """Return the index of cell s on the route, or -1."""
     i = route.place[s].depth
     if i < length and route.cells[i] == s:
         return np.int64(i)
@@ -58,10 +65,13 @@ def trace_whole(ground, search, route, end):
 
 @kernel
 def trace_linked(ground, search, route, length, end):
-    """The same where closed cells keep their parents and `end` has its link, so that its place is known.
+    """Make the route lead from the root to `end`, tracing only the cells that differ from the old route.
 
-    Stops at the first cell that is already on the route: from there back to the root it would find the same cells
-    again. Nothing is read but parents: of five hundred routes, none is in the cache.
+    Closed cells must keep their parents, and `end` must have its link, which gives its index. Tracing stops at the
+    first cell that is on the old route: from there back to the root the cells are the same. Only parents are read, no
+    links: of five hundred agents, no route is in the processor's cache.
+
+    Returns the route's length and the parent pointers followed.
     """
     s = np.int64(end)
     last = np.int64(route.place[s].depth)
@@ -75,7 +85,7 @@ def trace_linked(ground, search, route, length, end):
 
 @kernel
 def way_to(ground, search, end, way):
-    """Write the cells from the root of the search to `end` into `way`. Returns how many."""
+    """Write the cells from the root of the search to `end` into `way`. Returns their number."""
     length = 0
     s = np.int64(end)
     while s >= 0:
@@ -90,7 +100,7 @@ def way_to(ground, search, end, way):
 
 @kernel
 def adopt(route, trace, traced):
-    """Make the first `traced` cells of `trace`, which stand last cell first, the route. Returns its length."""
+    """Make the first `traced` cells of `trace`, in reverse order, the route. Returns its length."""
     for i in range(traced):
         s = trace[traced - 1 - i]
         route.cells[i] = s
@@ -100,7 +110,10 @@ def adopt(route, trace, traced):
 
 @kernel
 def way_holds(ground, search, route, length, loc):
-    """Whether every move of an agent at `loc` is still legal: back along parents to the route, then along it."""
+    """Return whether every move of the walk ahead of an agent at `loc` is still legal.
+
+    The walk leads back along parents to the route, then along the route.
+    """
     s = np.int64(loc)
     i = place_on(route, length, s)
     while i < 0:
@@ -117,7 +130,7 @@ def way_holds(ground, search, route, length, loc):
 
 @kernel
 def way_cost(ground, search, route, length, loc):
-    """Cost of the walk described in way_holds; infinity when an arc of it is gone."""
+    """Return the cost of the walk ahead as in way_holds(), or infinity if one of its moves is no longer legal."""
     cost = 0.0
     s = np.int64(loc)
     i = place_on(route, length, s)

@@ -1,9 +1,9 @@
 """Resumable best-first search from one root: f = wg * g + wh * h, closed cells stay closed by default.
 
-Stop it after any number of expansions, look at the best open cell, go on. A* is (wg, wh) = (1, 1),
-weighted A* (1, w), greedy best-first search (0, 1).
+The search can be stopped after any number of expansions, its best open cell read, and the search resumed. A* is (wg,
+wh) = (1, 1), weighted A* (1, w), greedy best-first search (0, 1).
 
-A new search costs O(1): a node record counts only if it carries the number of the current search.
+A new search costs O(1): a node record is valid only if it has the number of the current search.
 """
 
 from typing import NamedTuple
@@ -22,15 +22,15 @@ from sim.kernels.tiled import Table, new_table
 RUNNING, GOAL_ON_TOP, EMPTY = 0, 1, 2
 
 CLOSED = -1
-_LAST_SEARCH = 65_535  # node.search is 16 bits; after that many searches the records are wiped once
+_LAST_SEARCH = 65_535  # largest number of a search, as node.search has 16 bits; then all records are cleared once
 
 NODE = np.dtype(
     [
-        ("g", "f8"),  # cost of the cheapest way found from the root
-        ("place", "i4"),  # place in the heap (with buckets, see there: any value >= 0), or CLOSED
-        ("search", "u2"),  # number of the search that wrote this record; 0 is none
+        ("g", "f8"),  # cost of the cheapest path found from the root
+        ("place", "i4"),  # index in the heap (with buckets: IN_BUCKET or ON_STACK, see buckets.py), or CLOSED
+        ("search", "u2"),  # number of the search that wrote this record; 0 is no search
         ("came", "u1"),  # direction by which the parent moved here, NOWHERE at the root
-        ("is_linked", "?"),  # an owner that links its tree (ancestry.py) has given this cell its link
+        ("is_linked", "?"),  # whether the cell has its link, set by agents that link their trees (ancestry.py)
     ],
     align=True,
 )
@@ -39,39 +39,41 @@ CONTROL = np.dtype(
     [
         ("search", "i8"),  # number of the current search
         ("root", "i8"),
-        ("goal", "i8"),  # the cell that ends the search when it is on top of the open list
-        ("aim_x", "i8"),  # the cell that h estimates the distance to: the goal, but for true distances
+        ("goal", "i8"),  # cell that ends the search when it is on top of the open list
+        # coordinates of the cell to which h estimates the distance: the goal, except for true distances
+        ("aim_x", "i8"),
         ("aim_y", "i8"),
         ("open_size", "i8"),  # cells on the open list
-        ("cursor", "i8"),  # first bucket that may hold a cell
-        ("class_f", "f8"),  # the f of the cells on the stack of the buckets
+        ("cursor", "i8"),  # first bucket that may contain a cell
+        ("class_f", "f8"),  # f of the cells on the stack of the buckets
         ("stack_size", "i8"),
-        ("free_chunk", "i8"),  # first of the chunks given back, 0: none
-        ("fresh_chunk", "i8"),  # first of those never used by this search
-        ("spare_chunks", "i8"),  # how many both are
+        ("free_chunk", "i8"),  # first of the freed chunks, 0: none
+        ("fresh_chunk", "i8"),  # first of the chunks never used by this search
+        ("spare_chunks", "i8"),  # number of freed and never used chunks
         ("status", "i8"),
         ("wg", "f8"),
         ("wh", "f8"),
         ("reopens", "i8"),
         ("is_bucketed", "i8"),
-        ("is_stale", "i8"),  # the map changed since the search began: labels prove nothing any more
-        ("expansions", "i8"),  # of this search
-        ("known", "i8"),  # cells open or closed
-        ("most_known", "i8"),  # of the searches before this one: the largest number of such cells
-        ("noted", "i8"),  # entries used in `order`
+        # whether the map has changed since the search began: its node records no longer prove anything
+        ("is_stale", "i8"),
+        ("expansions", "i8"),  # number of expansions of this search
+        ("known", "i8"),  # number of cells open or closed
+        ("most_known", "i8"),  # largest number of such cells in any earlier search
+        ("noted", "i8"),  # number of entries used in `order`
     ],
     align=True,
 )
 
 
 class Search(NamedTuple):
-    """One search's memory. Make it only with new_search(), so that dtypes never vary."""
+    """Memory of one search. Make it only with new_search(), so that dtypes never vary."""
 
     nodes: Table  # NODE[cells]
     heap: np.ndarray  # ENTRY[cells + 1], or [1] with buckets
-    buckets: Buckets  # the open list in place of the heap, or empty
-    heat: np.ndarray  # uint32[cells] expansions of each cell, or [0] when nobody looks
-    order: np.ndarray  # int32[cells] the cells expanded, in their order, or [0] when nobody looks
+    buckets: Buckets  # open list that replaces the heap, or empty
+    heat: np.ndarray  # uint32[cells] number of expansions of each cell, or [0] if not displayed
+    order: np.ndarray  # int32[cells] expanded cells in their order, or [0] if not displayed
     control: np.ndarray  # CONTROL[1]
 
 
@@ -86,9 +88,20 @@ def new_search(
     is_reused: bool = False,
     tile_width: int = 0,
 ) -> Search:
-    """Fresh memory, of which pages that the search never touches cost nothing; or such as another search has left.
+    """Return the memory of a search that has not begun.
 
-    `tile_width`: see tiled.py.
+    Pages that the search never touches cost nothing.
+
+    Args:
+        cells: Number of cells of the map.
+        wg: Weight of g in f.
+        wh: Weight of h in f.
+        reopens: Whether a closed cell is opened again when a cheaper path to it is found.
+        is_bucketed: Whether the open list is made of buckets instead of a heap; only for A*.
+        counts_heat: Whether expansions are counted for each cell.
+        notes_order: Whether expanded cells are listed in their order.
+        is_reused: Whether the memory may come from an earlier search of this process, see memory.py.
+        tile_width: Width of the map for node records in tiles, 0 for rows, see tiled.py.
     """
     control = np.zeros(1, CONTROL).view(np.recarray)
     control[0].wg, control[0].wh = wg, wh
@@ -106,13 +119,13 @@ def new_search(
 
 
 def stamped_nodes(search: Search) -> Stamped:
-    """Its records as a keyframe sees them."""
+    """Return the node records with the condition under which one is valid, for clearing stale ones (stale.py)."""
     return Stamped(search.nodes, search.nodes, 32, _LAST_SEARCH, int(search.control["search"][0]))
 
 
 @kernel
 def begin(ground, search, root, goal, aim):
-    """Forget the last search and start one at `root`. `aim` is the cell that h looks at, mostly the goal."""
+    """Start a new search at `root`, forgetting the last one. `aim` is the cell that h refers to, usually the goal."""
     forget(ground, search, goal, aim)
     search.control[0].root = root
     add_root(ground, search, root, 0.0)
@@ -120,7 +133,10 @@ def begin(ground, search, root, goal, aim):
 
 @kernel
 def forget(ground, search, goal, aim):
-    """An empty open list and no known cell, for a search whose roots are added one by one."""
+    """Start a new search with an empty open list and no known cell, whose roots the caller adds one by one.
+
+    `goal` is the cell that ends the search on top of the open list, `aim` the cell that h refers to.
+    """
     control = search.control[0]
     if control.search == _LAST_SEARCH:
         for s in range(search.nodes.size):
@@ -143,26 +159,26 @@ def forget(ground, search, goal, aim):
 
 
 def most_known(search: Search) -> int:
-    """The largest number of cells that one search of this memory had open or closed: the size of its two lists."""
+    """Return the largest number of cells that any search of this memory had open and closed: the size of both lists."""
     control = search.control[0]
     return max(int(control.most_known), int(control.known))
 
 
 @kernel
 def is_known(search, s):
-    """Whether the current search has generated cell s."""
+    """Return whether the current search has generated cell s."""
     return search.nodes[s].search == search.control[0].search
 
 
 @kernel
 def is_closed(search, s):
-    """Whether the current search has expanded cell s (and not opened it again)."""
+    """Return whether the current search has expanded cell s (and not opened it again)."""
     return is_known(search, s) and search.nodes[s].place == CLOSED
 
 
 @kernel
 def parent(ground, search, s):
-    """The parent of a known cell, or -1 at a root."""
+    """Return the parent of a known cell, or -1 at a root."""
     came = search.nodes[s].came
     if came == NOWHERE:
         return np.int64(-1)
@@ -171,7 +187,7 @@ def parent(ground, search, s):
 
 @kernel
 def h_of(ground, control, s):
-    """Estimated distance from cell s to what the search aims at."""
+    """Return the estimated distance from cell s to the cell that the search aims at."""
     width = ground.width
     return h0(s % width, s // width, control.aim_x, control.aim_y, ground.cost[FIRST_DIAGONAL])
 
@@ -190,7 +206,7 @@ def add_root(ground, search, s, g):
     f = control.wg * g + control.wh * h
     tie = tie_of(s, g, h, control.wg == 0.0, ground.shift)
     if control.is_bucketed:
-        # One for itself, one for each that leaves the stack.
+        # Chunks for the root, and for every entry that moves from the stack back into its bucket.
         buckets.make_room(search.buckets, control, search.nodes, ground.shift, control.stack_size + 1)
         buckets.begin_below(search.buckets, control, search.nodes, ground.shift, f)
         node.place = buckets.IN_BUCKET
@@ -202,7 +218,7 @@ def add_root(ground, search, s, g):
 
 @kernel
 def best_open(ground, search):
-    """The cell that would be expanded next, or -1 when none is left. The goal wins every tie on f."""
+    """Return the cell that would be expanded next, or -1 if no cell is open. The goal wins every tie on f."""
     control = search.control[0]
     if control.open_size == 0:
         return np.int64(-1)
@@ -216,7 +232,7 @@ def best_open(ground, search):
 
 @kernel
 def note(search, control, s):
-    """Count and list an expansion for whoever draws."""
+    """Count and list an expansion for display. Writes: heat, order, control."""
     if search.heat.size:
         search.heat[s] += 1
     if control.noted < search.order.size:
@@ -226,7 +242,7 @@ def note(search, control, s):
 
 @inlined
 def expand(ground, search, budget):
-    """Expand up to `budget` cells, best first. Returns how many; the control record says how it stands."""
+    """Expand up to `budget` cells, best first. Returns the number of expansions; control.status says why it stopped."""
     if search.control[0].is_bucketed:
         used = _expand_from_buckets(ground, search, budget)
     else:
@@ -299,7 +315,7 @@ def _expand_from_heap(ground, search, budget):
 
 @kernel
 def _expand_from_buckets(ground, search, budget):
-    """The same for A* (wg = wh = 1, closed cells stay closed) with the bucketed open list."""
+    """Expand up to `budget` cells with the bucketed open list, for A* only: wg = wh = 1, closed cells stay closed."""
     control = search.control[0]
     nodes, moves, step, cost = search.nodes, ground.moves, ground.step, ground.cost
     lists, stack = search.buckets, search.buckets.stack

@@ -1,18 +1,18 @@
-"""Learned heuristics toward several targets: one table of h for each, and LRTA* toward the one aimed at.
+"""Learned heuristics toward several targets: one table of h for each, and LRTA* toward the present one.
 
-Agents with subgoals head for one cell, then for another. Values learned toward one say nothing of another, so they
-are never shared, and a table is kept because its target may come back. That of the global goal is a Learned of the
-whole map, as in every agent that learns; those of all other targets lie together in one hash table, by target and
-cell, which holds only what differs from h0. (A dense table for each of a hundred targets would be paid in memory
-pages and keyframes.)
+Agents with subgoals head for one cell, then for another. Values learned toward one target mean nothing for another, so
+they are never shared, and a table is kept because its target may come back. The table of the global goal is a Learned
+of the whole map, as in every agent that learns. The tables of all other targets share one hash table, keyed by target
+and cell, which contains only values that differ from h0. (A dense table for each of a hundred targets would cost memory
+pages and room in keyframes.)
 
     targets = new_targets(ground, goal)           aimed at the goal
-    aim_at(ground, targets, cell)                 from now on h_toward, raise_toward, step_toward mean this target
+    aim_at(ground, targets, cell)                 sets the target of h_toward, raise_toward, step_toward
     step_toward(ground, targets, st)              one move of LRTA* with one expansion; st is a learner.STATE record
-    if is_crowded(targets): targets = grown(targets)     Python does this: kernels make no arrays
+    if is_crowded(targets): targets = grown(targets)     in Python code: kernels cannot allocate arrays
 
-Reaching a target other than the goal ends nothing. And h above the longest way proves only for the goal that there
-is no path; of another target it says that it should be dropped.
+Reaching a target other than the goal does not end the walk. An h above the cost of the longest path proves only for the
+goal that there is no path; any other target should then be dropped.
 """
 
 from typing import Any, NamedTuple
@@ -24,30 +24,30 @@ from sim.kernels.learned import TARGET, Learned, aim, h_of, initial, new_learned
 from sim.kernels.learner import move_to
 from sim.kernels.octile import BEST_FIRST, FIRST_DIAGONAL
 
-CELL_BITS = 25  # as many as the largest map needs (grid.MAX_CELLS)
+CELL_BITS = 25  # bits of a cell number on the largest map (grid.MAX_CELLS)
 _CAPACITY = 1 << 8
 
 COUNTS = np.dtype(
     [
-        ("entries", "i8"),  # values kept in the hash table
-        ("tables", "i8"),  # targets, other than the goal, of which something was learned
+        ("entries", "i8"),  # number of values in the hash table
+        ("tables", "i8"),  # number of targets, other than the goal, toward which something was learned
     ],
     align=True,
 )
 
 
 class Targets(NamedTuple):
-    """What an agent has learned toward its goal and toward other cells. Make it only with new_targets()."""
+    """Heuristics that an agent has learned toward its goal and other cells. Make it only with new_targets()."""
 
     goal: Learned
     keys: np.ndarray  # int64[2^n] (target << CELL_BITS | cell) + 1, or 0
     values: np.ndarray  # float64[2^n]
-    aimed: np.ndarray  # TARGET[1] the present target; its changes and highest are those of all but the goal
+    aimed: np.ndarray  # TARGET[1] present target; its `changes` and `highest` count for all targets but the goal
     counts: np.ndarray  # COUNTS[1]
 
 
 def new_targets(ground: Any, goal: int, is_watched: bool = False) -> Targets:
-    """Tables in which nothing is learned yet, aimed at the goal."""
+    """Return tables in which nothing is learned yet, aimed at the goal."""
     learned = new_learned(ground, goal, is_watched)
     aimed = np.zeros(1, TARGET).view(np.recarray)
     aim(ground, aimed, goal)
@@ -56,7 +56,7 @@ def new_targets(ground: Any, goal: int, is_watched: bool = False) -> Targets:
 
 
 def grown(targets: Targets) -> Targets:
-    """The same with twice the room."""
+    """Return the tables with twice the room for targets other than the goal."""
     capacity = 2 * targets.keys.size
     larger = targets._replace(keys=np.zeros(capacity, np.int64), values=np.zeros(capacity, np.float64))
     _move_over(targets.keys, targets.values, larger.keys, larger.values)
@@ -64,7 +64,7 @@ def grown(targets: Targets) -> Targets:
 
 
 def cells_toward_others(targets: Targets) -> int:
-    """Cells of which something was learned toward targets other than the goal, once for each of these."""
+    """Return the number of learned values toward targets other than the goal, counted once per cell and target."""
     return int(targets.counts[0].entries - targets.counts[0].tables)
 
 
@@ -72,19 +72,20 @@ _NO_KEYS, _NO_VALUES = np.zeros(1, np.int64), np.zeros(1, np.float64)
 
 
 def only_goal(learned: Learned) -> Targets:
-    """The same with one target only, the goal."""
+    """Return tables with the goal as the only target."""
     return Targets(learned, _NO_KEYS, _NO_VALUES, learned.target, np.zeros(1, COUNTS).view(np.recarray))
 
 
 @kernel
 def is_crowded(targets):
-    """Whether the hash table should grow before the next value is learned. One step of LRTA* learns one."""
+    """Return whether the hash table should grow before the next value is learned. One step of LRTA* learns one
+    value."""
     return 2 * (targets.counts[0].entries + 2) > targets.keys.size
 
 
 @kernel
 def aim_at(ground, targets, target):
-    """Head for this cell from now on."""
+    """Set the present target."""
     if targets.aimed[0].goal != target:
         aim(ground, targets.aimed, target)
 
@@ -96,7 +97,7 @@ def is_goal_aimed_at(targets):
 
 @kernel
 def h_toward(targets, s):
-    """The estimate of the cost from cell s to the present target."""
+    """Return the estimate of the cost from cell s to the present target."""
     if is_goal_aimed_at(targets):
         return h_of(targets.goal, s)
     key = np.int64(targets.aimed[0].goal) << CELL_BITS | np.int64(s)
@@ -108,7 +109,7 @@ def h_toward(targets, s):
 
 @kernel
 def raise_toward(targets, s, value):
-    """Raise the estimate of cell s toward the present target, if that is higher. Writes: a table, counts."""
+    """Raise the estimate of cell s toward the present target to `value` if it is lower. Writes: a table, counts."""
     if is_goal_aimed_at(targets):
         raise_to(targets.goal, s, value)
     elif value > h_toward(targets, s):
@@ -121,7 +122,10 @@ def raise_toward(targets, s, value):
 
 @kernel
 def _mark_table(targets, target, counts):
-    """Count the table of this target once. Of the target itself nothing is ever learned: its place says so."""
+    """Count the table of this target once.
+
+    The entry of the target itself marks a counted table, because its value is 0 and never learned.
+    """
     if put(targets.keys, targets.values, target << CELL_BITS | target, 0.0):
         counts.tables += 1
         counts.entries += 1
@@ -129,7 +133,7 @@ def _mark_table(targets, target, counts):
 
 @kernel
 def place_of(keys, key):
-    """Where this key is, or where it would have to be put."""
+    """Return the index of this key, or the index at which it would be inserted."""
     mask = keys.size - 1
     mixed = (key >> CELL_BITS) * 40_503 + key
     mixed ^= mixed >> 15
@@ -141,7 +145,7 @@ def place_of(keys, key):
 
 @kernel
 def put(keys, values, key, value):
-    """Keep a value. Returns 1 if its key is new, else 0."""
+    """Store a value. Returns 1 if its key is new, else 0."""
     place = place_of(keys, key + 1)
     is_new = keys[place] == 0
     keys[place] = key + 1
@@ -158,9 +162,9 @@ def _move_over(keys, values, new_keys, new_values):
 
 @kernel
 def step_toward(ground, targets, st):
-    """LRTA* with one expansion: expand the agent's cell, learn, move. There must be a move.
+    """Make one move of LRTA* with one expansion: expand the agent's cell, learn, move. There must be a move.
 
-    Returns False, without a move, if the estimate is beyond any way: there is none to this target.
+    Returns False, without a move, if the new estimate is above the cost of any path: then no path leads to this target.
     """
     s = np.int64(st.loc)
     t, f = best_toward(ground, targets, s)
@@ -176,7 +180,8 @@ def step_toward(ground, targets, st):
 
 @kernel
 def best_toward(ground, targets, s):
-    """The successor t of s with the least c(s,t) + h[t], and that sum. Ties: the target, larger c, smaller cell."""
+    """Return the successor t of s with the least c(s,t) + h[t], and that sum. Ties: the target, larger c, smaller
+    cell."""
     best, best_f = np.int64(-1), np.inf
     target = targets.aimed[0].goal
     is_dearer = np.int64(ground.cost[FIRST_DIAGONAL] > 1.0)

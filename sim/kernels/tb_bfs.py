@@ -2,15 +2,15 @@
 
 Paper: "Time-Bounded Best-First Search" (TB-BFS, TB-WA*, TB-GBFS; Algorithm 3 for lazy restarts).
 
-Each tick expands k cells of one search that is never thrown away, takes the path from the root to the
-best open cell, and moves one cell: along the path when standing on it, else back to the parent.
+Each tick expands k cells of one search that is never discarded, takes the path from the root to the best open cell, and
+moves one cell: along the path if the agent is on it, else back to the parent.
 
 Deviations, each with its reason in docs/deviations.md:
-- closed cells stay closed unless the search says otherwise;
-- the path is not made, only asked for the agent's next cell, so that a tick costs the same on any map; it is
-  made for whoever looks at it, after a map change, and always when closed cells may change their parents;
-- a way that the changed map has cut is noticed in planning, not by bumping into it;
-- with no path the agent waits for a change that may open one, unless told to give up.
+- closed cells stay closed unless the search is set to reopen them;
+- the path is not made, only the agent's next cell on it is looked up, so that a tick costs the same on any map; the
+  path is made for display, after a map change, and always when closed cells may change their parents;
+- an agent notices in planning that a change has cut its path, not by bumping into an obstacle;
+- without a path the agent waits for a change that may open one, unless it is set to give up.
 """
 
 import numpy as np
@@ -27,23 +27,24 @@ STATE = np.dtype(
         ("loc", "i8"),
         ("goal", "i8"),
         ("status", "i8"),  # ACTIVE, AT_GOAL, NO_PATH, GAVE_UP of log.py
-        ("end", "i8"),  # where the path leads: the best open cell when last planned, -1 before
-        ("length", "i8"),  # cells on the route, which is that path when last made
-        ("found", "i8"),  # the goal has been on top of the open list
+        ("end", "i8"),  # last cell of the path: the best open cell of the last plan, -1 before the first
+        ("length", "i8"),  # number of cells on the route, which is that path when last made
+        ("found", "i8"),  # whether the goal has been on top of the open list
         ("marks", "i8"),  # marks for the next row
         ("restarts", "i8"),
-        ("gives_up", "i8"),  # without a path: end for good instead of waiting
+        ("gives_up", "i8"),  # whether the agent, without a path, ends for good instead of waiting
     ],
     align=True,
 )
 
-EAGER, LAZY = 0, 1  # when to begin the search again after a change
-ARC_AHEAD, AS_PRINTED = 0, 1  # which dearer arcs a lazy restart heeds
+EAGER, LAZY = 0, 1  # policies: begin the search again after any change; only after one that matters
+# which removed arcs make a lazy agent restart: those on the walk ahead; also, as printed, those into the route
+ARC_AHEAD, AS_PRINTED = 0, 1
 
 
 @kernel
 def reset(ground, search, state, start, goal):
-    """Stand at `start` with a new search to `goal`."""
+    """Place the agent at `start` with a new search to `goal`."""
     st = state[0]
     st.loc = start
     st.goal = goal
@@ -54,7 +55,7 @@ def reset(ground, search, state, start, goal):
 
 @kernel
 def search_from_here(ground, search, st):
-    """InitializeSearch: root the search at the agent. Costs O(1)."""
+    """Root a new search at the agent: InitializeSearch of the paper. Costs O(1)."""
     begin(ground, search, st.loc, st.goal, st.goal)
     st.end = -1
     st.length = 0
@@ -71,7 +72,7 @@ def restart(ground, search, st):
 
 @inlined
 def run(ground, search, route, links, state, budget, rows):
-    """Plan and act for up to len(rows) ticks. Returns the ticks done; fewer when the agent is at its end."""
+    """Plan and act for up to len(rows) ticks. Returns the ticks done, fewer if the agent is no longer active."""
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
@@ -85,7 +86,10 @@ def run(ground, search, route, links, state, budget, rows):
 
 @inlined
 def plan(ground, search, route, links, st, budget):
-    """Spend at most `budget` expansions, then take the path. Returns expansions and parent pointers followed."""
+    """Spend at most `budget` expansions, then determine the path.
+
+    Returns the expansions and the parent pointers followed.
+    """
     control = search.control[0]
     used = 0
     traced = 0
@@ -104,13 +108,13 @@ def plan(ground, search, route, links, st, budget):
                 traced += make_route(ground, search, route, st)
             if not control.is_stale or way_holds(ground, search, route, st.length, st.loc):
                 break
-        restart(ground, search, st)  # the old labels lead through a wall, or prove nothing
+        restart(ground, search, st)  # the old node records lead through a wall, or prove nothing
     return used, traced
 
 
 @kernel
 def make_route(ground, search, route, st):
-    """Make the route the path that the agent has taken. Returns the parent pointers followed."""
+    """Trace the agent's present path into `route`. Returns the parent pointers followed."""
     if st.end < 0:
         return 0
     if search.control[0].reopens:
@@ -122,7 +126,7 @@ def make_route(ground, search, route, st):
 
 @kernel
 def next_cell(ground, search, route, links, st):
-    """The cell after the agent's on its path, or -1 when it is not on it, or on its end."""
+    """Return the cell after the agent's on its path, or -1 if the agent is off the path or at its end."""
     if not search.control[0].reopens:
         return next_towards(ground, search, links, st.loc, st.end)
     i = place_on(route, st.length, st.loc)
@@ -131,7 +135,7 @@ def next_cell(ground, search, route, links, st):
 
 @kernel
 def act(ground, search, route, links, st):
-    """One move. Returns the marks and the phase of the tick."""
+    """Make one move. Returns the marks and the phase of the tick."""
     if st.status != log.ACTIVE:
         return 0, log.WAITING
     ahead = next_cell(ground, search, route, links, st)
@@ -142,20 +146,32 @@ def act(ground, search, route, links, st):
         return 0, log.FOLLOWING if st.found else log.SEARCHING
     before = parent(ground, search, st.loc)
     if before < 0:
-        return 0, log.WAITING  # a restart used up the budget: the root has no path to follow yet
+        return 0, log.WAITING  # a restart used up the budget: the agent is at the root and has no path yet
     st.loc = before
     return log.BACK_MOVE, log.WALKING_BACK
 
 
 @kernel
 def on_change(ground, search, route, state, tails, heads, rose, policy, heeds, weight):
-    """Algorithm 3: after the map changed, keep the search or begin again.
+    """Keep the search or begin again after a map change, as in Algorithm 3.
 
-    Eager: any change restarts. Lazy: only a dearer arc still to be walked, or a cheaper one through which
-    w times the estimated cost is less than what is left to walk. `weight` 0 switches the second rule off.
+    An eager agent restarts after any change. A lazy agent restarts only if an arc of its walk ahead was removed, or if
+    an arc was added through which `weight` times the estimated cost is less than the rest of the walk.
 
-    The way held when it was planned, so an arc of it went away if and only if it does not hold now: there is no need
-    to look for each arc that changed.
+    The walk ahead was legal when it was planned, so one of its arcs was removed if and only if the walk is not legal
+    now: the changed arcs need not be examined.
+
+    Args:
+        ground: The map after the change.
+        search: Search of the agent.
+        route: Route of the agent; made here if the agent is lazy.
+        state: STATE[1] of the agent.
+        tails: First cell of each changed arc.
+        heads: Second cell of each changed arc.
+        rose: True for each arc that was removed.
+        policy: EAGER or LAZY.
+        heeds: ARC_AHEAD or AS_PRINTED; the latter restarts also when a removed arc led into any cell of the route.
+        weight: Weight w of the search; 0 disables restarts for added arcs.
     """
     st = state[0]
     if st.status == log.AT_GOAL or st.status == log.GAVE_UP or tails.size == 0:
@@ -166,8 +182,8 @@ def on_change(ground, search, route, state, tails, heads, rose, policy, heeds, w
             restart(ground, search, st)
         return
     if st.end < 0:
-        return  # nothing has been planned on the old map
-    if policy == EAGER:  # asked first: there is no need to make a way that nobody will look at
+        return  # the agent has not planned on the old map
+    if policy == EAGER:  # tested first, because the route is not needed then
         restart(ground, search, st)
         return
     control.is_stale = 1
@@ -181,7 +197,7 @@ def on_change(ground, search, route, state, tails, heads, rose, policy, heeds, w
 
 @kernel
 def opens_a_way(search, tails, rose):
-    """Whether some new arc leaves a cell that the exhausted search had reached."""
+    """Return whether an added arc leaves a cell that the exhausted search had reached."""
     for i in range(tails.size):
         if not rose[i] and is_known(search, tails[i]):
             return True
@@ -190,9 +206,9 @@ def opens_a_way(search, tails, rose):
 
 @kernel
 def enters_route(route, st, heads, rose):
-    """Whether an arc that went away led into the route: what the listing, as printed, calls a change of the path.
+    """Return whether a removed arc led into the route, the paper's printed condition for a change of the path.
 
-    The listing forgets that an agent off its path has yet to walk back to it; it would walk into the wall.
+    The condition ignores that an agent off its path must first walk back to it, and would walk into the wall.
     """
     for i in range(heads.size):
         if rose[i] and place_on(route, st.length, heads[i]) >= 0:
@@ -202,10 +218,10 @@ def enters_route(route, st, heads, rose):
 
 @kernel
 def offers_shortcut(ground, route, st, tails, heads, rose, weight, left):
-    """Whether a new arc may lead to the goal at less than 1/w of the cost of the way the agent is on.
+    """Return whether an added arc may lead to the goal at less than 1/w of the cost of the agent's present walk.
 
-    `left` is the cost of that way as far as it is known. No way by any arc is shorter than h0 from here to the goal,
-    which is consistent; so mostly that one number spares a look at every arc.
+    `left` is the cost of that walk as far as it is known. Since h0 is consistent, no path over any arc is shorter than
+    h0 from the agent to the goal; so one comparison usually makes the loop over the arcs unnecessary.
     """
     if not st.found and st.length > 0:
         left += h0_cells(ground, route.cells[st.length - 1], st.goal)

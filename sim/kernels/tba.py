@@ -1,13 +1,13 @@
-"""TBA*: one A* search sliced over ticks, its path traced in slices too.
+"""TBA*: one A* search divided into time slices, with its path traced in slices too.
 
 Paper: "TBA*: Time-Bounded A*", algorithm listing and section 4.3 (shortcut and switch rule).
 
-A tick's resource limit R is split: N_E = floor(R * r) expansions, and (R - expansions) * c trace steps.
-The agent walks the last completely traced path; off it, it goes back along parents; at the start with
-nothing to walk, it bounces to where it came from.
+A tick's resource limit R is split: N_E = floor(R * r) expansions, and (R - expansions) * c trace steps. The agent walks
+the last completely traced path; off that path, it goes back along parents; at the root with no path to walk, it bounces
+to the cell it came from.
 
-Deviations, each with its reason in docs/deviations.md: the used part of a path stays removed (`head`);
-the place left is noted before the move, not after; a trace ends early where the agent stands.
+Deviations, each with its reason in docs/deviations.md: the walked part of a path stays removed (`head`); the cell that
+is left is noted before the move, not after; a trace ends early at the agent's cell.
 """
 
 import numpy as np
@@ -30,43 +30,43 @@ from sim.kernels.tb_bfs import opens_a_way
 STATE = np.dtype(
     [
         ("loc", "i8"),
-        ("prev", "i8"),  # where the agent stood before its last move
+        ("prev", "i8"),  # cell of the agent before its last move
         ("goal", "i8"),
         ("root", "i8"),
         ("status", "i8"),
-        ("found", "i8"),  # A* has the goal on top of its open list
-        ("traced", "i8"),  # ... and the agent has the traced path to it
-        ("is_first", "i8"),  # no slice planned yet: the first must leave time to trace its whole path
+        ("found", "i8"),  # whether A* has the goal on top of its open list
+        ("traced", "i8"),  # whether the agent has the traced path to the goal
+        ("is_first", "i8"),  # whether no slice is planned yet: the first must leave time to trace its whole path
         ("trace_done", "i8"),
         ("trace_length", "i8"),
-        ("length", "i8"),  # cells on the path to follow
-        ("head", "i8"),  # cells before this place on the path count as removed
-        ("end_g", "f8"),  # g of the path's end when the path was adopted
+        ("length", "i8"),  # number of cells on the path
+        ("head", "i8"),  # index on the path before which its cells count as removed
+        ("end_g", "f8"),  # g of the path's last cell when the path was adopted
         ("marks", "i8"),
         ("restarts", "i8"),
-        ("shortcuts", "i8"),  # shortcuts found
-        ("did", "i8"),  # in its last tick: FOUND, TRACED, TOOK, SOUGHT
+        ("shortcuts", "i8"),  # number of shortcuts found
+        ("did", "i8"),  # events of the last tick: FOUND, TRACED, TOOK, SOUGHT
         # parameters
-        ("share", "f8"),  # r: the part of R for expansions
-        ("trace_rate", "f8"),  # c: trace steps that cost as much as one expansion
-        ("cuts_trace", "i8"),  # end a trace early when the agent stands on it
-        ("keeps_longer", "i8"),  # switch only to a path at least as long
+        ("share", "f8"),  # r: fraction of R for expansions
+        ("trace_rate", "f8"),  # c: number of trace steps that cost as much as one expansion
+        ("cuts_trace", "i8"),  # whether a trace ends early at the agent's cell
+        ("keeps_longer", "i8"),  # whether to switch only to a path at least as long
         ("seeks_shortcut", "i8"),
         ("shortcut_budget", "i8"),
     ],
     align=True,
 )
 
-# What a tick did, for those who show it. None of it is asked again by the search.
+# Events of a tick, for display only: the search never reads them.
 FOUND = 1  # the goal came on top of the open list
-TRACED = 2  # a trace was begun or gone on with
-TOOK = 4  # a path was traced to its end, and the agent took it
-SOUGHT = 8  # a shortcut was looked for
+TRACED = 2  # a trace was begun or continued
+TOOK = 4  # a path was traced completely, and the agent adopted it
+SOUGHT = 8  # a shortcut was sought
 
 
 @kernel
 def slices(budget, share, trace_rate):
-    """N_E and N_T of the paper. The 1e-9 keeps floor(10 * 0.9) at 9."""
+    """Return N_E and N_T of the paper. The 1e-9 keeps floor(10 * 0.9) at 9."""
     expansions = np.int64(np.floor(budget * share + 1e-9))
     steps = np.int64(np.floor((budget - expansions) * trace_rate + 1e-9))
     return expansions, steps
@@ -85,7 +85,7 @@ def reset(ground, search, state, start, goal):
 
 @kernel
 def search_from_here(ground, search, st):
-    """Root the search at the agent and forget all paths. Costs O(1)."""
+    """Root a new search at the agent and forget all paths. Costs O(1)."""
     begin(ground, search, st.loc, st.goal, st.goal)
     st.root = st.loc
     st.prev = -1
@@ -102,7 +102,7 @@ def search_from_here(ground, search, st):
 
 @inlined
 def run(ground, search, detour, path, trace, state, budget, rows):
-    """Plan and act for up to len(rows) ticks. Returns the ticks done; fewer when the agent is at its end."""
+    """Plan and act for up to len(rows) ticks. Returns the ticks done, fewer if the agent is no longer active."""
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
@@ -116,7 +116,7 @@ def run(ground, search, detour, path, trace, state, budget, rows):
 
 @inlined
 def plan(ground, search, detour, path, trace, st, budget):
-    """One slice. Returns expansions and trace steps; expansions + steps / c never exceed the budget."""
+    """Plan one slice. Returns expansions and trace steps; expansions + steps / c never exceed the budget."""
     control = search.control[0]
     used = 0
     st.did = 0
@@ -143,7 +143,7 @@ def plan(ground, search, detour, path, trace, st, budget):
 
 @kernel
 def trace_slice(ground, search, path, trace, st, room):
-    """Go on with the trace, or begin one at the best open cell; adopt it when complete. Returns the steps."""
+    """Continue the trace, or begin one at the best open cell; adopt it when complete. Returns the trace steps."""
     st.did |= TRACED
     if st.trace_done:
         st.trace_length = 0
@@ -178,7 +178,7 @@ def push(trace, st, s):
 
 @kernel
 def accepts(search, trace, st):
-    """Whether the agent takes the traced path: always, or by the rule that it must lead at least as far."""
+    """Return whether the agent adopts the traced path: always, or only if it leads at least as far (`keeps_longer`)."""
     end = np.int64(trace.cells[0])
     is_used_up = st.head >= st.length
     return not st.keeps_longer or is_used_up or end == st.goal or search.nodes[end].g >= st.end_g
@@ -196,7 +196,7 @@ def take_path(search, path, trace, st):
 
 @kernel
 def act(ground, search, path, st):
-    """One move. Returns the marks and the phase of the tick."""
+    """Make one move. Returns the marks and the phase of the tick."""
     if st.status != log.ACTIVE:
         return 0, log.WAITING
     i = place_on(path, st.length, st.loc)
@@ -207,7 +207,7 @@ def act(ground, search, path, st):
         phase = log.FOLLOWING if st.traced else (log.TRACING if st.found else log.SEARCHING)
     else:
         if i >= 0 and i == st.length - 1:
-            st.head = st.length  # the path is used up: back to the tree, not to and fro at its end
+            st.head = st.length  # the path is used up: go back along the tree, not to and fro at the path's end
         if st.loc != st.root:
             new = parent(ground, search, st.loc)
             marks = log.BACK_MOVE
@@ -218,7 +218,8 @@ def act(ground, search, path, st):
             phase = log.SHUTTLING
         else:
             return 0, log.WAITING
-    st.prev = st.loc  # before the move: the listing notes it after, and would bounce on the spot
+    # noted before the move; the paper's listing notes it after, and the agent would bounce on the spot
+    st.prev = st.loc
     st.loc = new
     if new == st.goal:
         st.status = log.AT_GOAL
@@ -227,15 +228,17 @@ def act(ground, search, path, st):
 
 @kernel
 def seek_shortcut(ground, search, detour, path, st, budget, traced, room):
-    """Search from the path to the agent; when it is met, walk that way instead of back. Section 4.3.
+    """Search from the path to the agent, and replace the path by the shortcut if it is found. Section 4.3.
 
-    Roots are the cells of the path from where the agent would join it, each with its true cost to the goal,
-    so what is found is the cheapest way to the goal by any of them. Inserting roots costs trace steps; `traced`
-    of the `room` there is for them are spent already. Returns expansions and steps.
+    The roots are the cells of the path from the one where the agent would join it to the goal, each with its true cost
+    to the goal. So the search finds the cheapest path to the goal through any of them. Inserting a root costs a trace
+    step; `traced` of the `room` steps are already spent.
+
+    Returns the expansions and the trace steps.
     """
     joint, steps = junction(ground, search, path, st, room - traced)
     if joint < 0 or traced + steps + st.length - joint > room:
-        return 0, steps  # the roots alone would break the time limit
+        return 0, steps  # inserting the roots would exceed the time limit
     st.did |= SOUGHT
     forget(ground, detour, st.loc, st.loc)
     cost = 0.0
@@ -257,9 +260,9 @@ def seek_shortcut(ground, search, detour, path, st, budget, traced, room):
 
 @kernel
 def junction(ground, search, path, st, room):
-    """Place on the path where walking back along parents would join it, and the parents followed: at most `room`.
+    """Return the index on the path where the agent, walking back along parents, would join it.
 
-    The place is -1 if it is further away.
+    Returns also the number of parents followed, at most `room`. The index is -1 if the path is further away.
     """
     s = np.int64(st.loc)
     steps = 0
@@ -276,7 +279,7 @@ def junction(ground, search, path, st, room):
 
 @kernel
 def join(ground, detour, path, st):
-    """The new path: from the agent along the branch that met it, then the old path to the goal."""
+    """Make a new path: from the agent to the old path by the shortcut, then along the old path to the goal."""
     length = 0
     s = np.int64(st.loc)
     joint = np.int64(-1)
@@ -298,14 +301,17 @@ def join(ground, detour, path, st):
 
 @kernel
 def on_change(ground, search, state, tails, rose):
-    """Not in the paper: begin again from the agent, as "Time-Bounded Best-First Search" does eagerly."""
+    """Begin again from the agent after a map change, as "Time-Bounded Best-First Search" does eagerly.
+
+    The paper on TBA* does not treat changing maps.
+    """
     st = state[0]
     if st.status == log.AT_GOAL or tails.size == 0:
         return
     if st.status == log.NO_PATH and not opens_a_way(search, tails, rose):
         return
     if search.control[0].expansions == 0 and st.status == log.ACTIVE and st.is_first:
-        return  # nothing has been planned on the old map
+        return  # the agent has not planned on the old map
     restart(ground, search, st)
 
 

@@ -1,6 +1,7 @@
-"""Move masks: which of the eight moves are legal at a cell. The movement rule lives here and nowhere else.
+"""Move masks: which of the eight moves are legal at a cell. This module alone implements the movement rule.
 
-`needed`: how many of the two cells beside a diagonal must be of its kind (sim/movement.py).
+`needed` is the number of shoulders of a diagonal move, of two, that must be in the same domain as its cells
+(sim/movement.py).
 """
 
 import numpy as np
@@ -15,7 +16,10 @@ WATER = 2
 
 @kernel
 def moves_at(domain, width, height, needed, s):
-    """The move mask of cell s: a move stays in one domain, and a diagonal needs so many of its shoulders in it too."""
+    """Return the move mask of cell s.
+
+    A move stays in one domain, and a diagonal move needs `needed` of its shoulders in that domain too.
+    """
     here = domain[s]
     if here == BLOCKED:
         return 0
@@ -37,18 +41,19 @@ def moves_at(domain, width, height, needed, s):
 
 @kernel
 def all_moves(domain, width, height, needed, moves):
-    """Fill the masks of the whole map. Writes: moves."""
+    """Compute the masks of the whole map. Writes: moves."""
     for s in range(width * height):
         moves[s] = moves_at(domain, width, height, needed, s)
 
 
 @kernel
 def update_moves(domain, width, height, needed, moves, toggled, step, tails, heads, rose):
-    """Renew the masks around toggled cells and list every directed arc that came or went.
+    """Update the masks around toggled cells and list every directed arc that was added or removed.
 
-    One cell changes at most the masks of the 3 x 3 block around it. All cells of a batch have changed in
-    `domain` before; a mask renewed once shows no further difference, so no arc is listed twice.
-    Writes: moves, tails, heads, rose (True: the arc is gone). Returns the number of arcs.
+    One cell changes at most the masks of the 3 x 3 block around it. `domain` must already contain the changes of all
+    toggled cells. A mask updated once does not differ at its second visit, so no arc is listed twice.
+
+    Returns the number of arcs. Writes: moves, tails, heads, rose (True: the arc was removed).
     """
     found = 0
     for i in range(toggled.size):
