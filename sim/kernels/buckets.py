@@ -10,8 +10,8 @@ then larger g, then smaller cell, as in openlist.py. Entries are the ties of tha
   gives the first chunk and its number of free entries. So an empty bucket and a full chunk are recognised by one test,
   and most insertions read nothing but the head. A cheaper path to a cell inserts a second entry; the outdated entry
   remains and is dropped when its bucket is emptied, because its cell is closed by then. So no entry is ever moved.
-- The bucket with the least f is emptied onto a stack, its least tie on top. A child with that f has a larger g than every
-  entry already on the stack, so it is inserted on top, or just below siblings.
+- The bucket with the least f is emptied onto a stack, its least tie on top. A child with that f has a larger g than
+  every entry already on the stack, so it is inserted on top, or just below siblings.
 - Two values of f share a bucket only far from the goal (they differ by 1,400 diagonals or more). Then the entries with
   the larger f are put back into the bucket.
 

@@ -1,11 +1,11 @@
-"""The clique abstraction: cells grouped into regions, regions into larger ones, level by level.
+"""Clique abstraction: cells grouped into regions, regions into larger ones, level by level.
 
-Up to four nodes that are all neighbours of each other become one node of the next level; what is left over is joined in
-pairs or to a neighbour. Two nodes are neighbours if some of their members are.
+Up to four nodes that are all neighbours of each other become one node of the next level; the remaining nodes are joined
+in pairs or to a neighbour. Two nodes are neighbours if some of their members are.
 
-Papers: section 5.2 of "Dynamic Control in Real-Time Heuristic Search", after Sturtevant and Buro 2005. The order is
-that of the authors' public code; see docs/deviations.md. A graph is two arrays: the neighbours of node u, ascending,
-are edge[first[u]:first[u + 1]].
+Papers: section 5.2 of "Dynamic Control in Real-Time Heuristic Search", after Sturtevant and Buro 2005. The order is the
+one of the authors' public code; see docs/deviations.md. A graph is two arrays: the neighbours of node u, ascending, are
+edge[first[u]:first[u + 1]].
 """
 
 import numpy as np
@@ -14,12 +14,15 @@ from sim.kernels.jit import kernel
 from sim.kernels.octile import DX, DY
 
 ASCENDING = np.array(sorted(range(8), key=lambda d: (DY[d], DX[d])), np.int64)
-"""The directions in the order of the cells that they lead to."""
+"""Directions in the order of the cells that they lead to."""
 
 
 @kernel
 def number_cells(free, node_of, cell_of):
-    """Nodes of level 0 are the free cells in their order. Returns how many. Writes: node_of (-1: no node), cell_of."""
+    """Make the free cells, in their order, the nodes of level 0.
+
+    Returns the number of nodes. Writes: node_of (-1: no node), cell_of.
+    """
     count = 0
     for cell in range(free.size):
         node_of[cell] = -1
@@ -32,7 +35,7 @@ def number_cells(free, node_of, cell_of):
 
 @kernel
 def join_cells(ground, node_of, cell_of, count, first, edge):
-    """The legal moves as a graph. Returns the number of arcs."""
+    """Write the legal moves as a graph. Returns the number of arcs. Writes: first, edge."""
     arcs = 0
     for u in range(count):
         first[u] = arcs
@@ -49,7 +52,7 @@ def join_cells(ground, node_of, cell_of, count, first, edge):
 
 @kernel
 def group(first, edge, count, parent, aside, found):
-    """Give every node its parent. Returns the number of parents. Writes: parent; aside and found are scratch."""
+    """Assign a parent to every node. Returns the number of parents. Writes: parent; aside and found are scratch."""
     for u in range(count):
         parent[u] = -1
     parents, waiting = 0, 0
@@ -79,9 +82,9 @@ def group(first, edge, count, parent, aside, found):
 
 @kernel
 def found_clique(first, edge, parent, u, found):
-    """Whether there are two or three nodes without a parent that are neighbours of u and of each other.
+    """Return whether two or three nodes without a parent are neighbours of u and of each other.
 
-    The first three in ascending order, else the first two, are put into found[:3], with -1 in place of a third.
+    The first three in ascending order, else the first two, are written to found[:3], with -1 in place of a third.
     """
     count = 0
     for i in range(first[u], first[u + 1]):
@@ -113,7 +116,10 @@ def are_neighbours(first, edge, u, v):
 
 @kernel
 def place_leftover(first, edge, parent, u, parents):
-    """Join a node in no clique with a neighbour that has no parent yet, or, a dead end, with its neighbour's group."""
+    """Join a node in no clique with a neighbour without a parent or, if it is a dead end, its neighbour's group.
+
+    If neither applies, the node becomes a group of its own. Returns the number of parents.
+    """
     for i in range(first[u], first[u + 1]):
         if parent[edge[i]] < 0:
             parent[u] = parents
@@ -128,14 +134,14 @@ def place_leftover(first, edge, parent, u, parents):
 
 @kernel
 def list_children(parent, count, parents, child_first, child):
-    """The members of every parent, ascending: those of p are child[child_first[p]:child_first[p + 1]]."""
+    """List the members of every parent, ascending: for p they are child[child_first[p]:child_first[p + 1]]."""
     for p in range(parents + 1):
         child_first[p] = 0
     for u in range(count):
         child_first[parent[u] + 1] += 1
     for p in range(parents):
         child_first[p + 1] += child_first[p]
-    for u in range(count - 1, -1, -1):  # from behind, so that each goes before those already there
+    for u in range(count - 1, -1, -1):  # in descending order, so that each member is put before the larger ones
         p = parent[u]
         child_first[p + 1] -= 1
         child[child_first[p + 1]] = u
@@ -146,7 +152,10 @@ def list_children(parent, count, parents, child_first, child):
 
 @kernel
 def join_parents(first, edge, parent, parents, child_first, child, seen, new_first, new_edge):
-    """Two parents are neighbours if some children are. Returns the number of arcs. `seen` is scratch."""
+    """Make the graph of the parents: two are neighbours if some children are.
+
+    Returns the number of arcs. Writes: new_first, new_edge; seen is scratch.
+    """
     for p in range(parents):
         seen[p] = -1
     arcs = 0
@@ -166,7 +175,7 @@ def join_parents(first, edge, parent, parents, child_first, child, seen, new_fir
 
 @kernel
 def put_in_order(edge, begin, end, q):
-    """Put q into the ascending list edge[begin:end]."""
+    """Insert q into the ascending list edge[begin:end]."""
     i = end
     while i > begin and edge[i - 1] > q:
         edge[i] = edge[i - 1]
@@ -176,7 +185,7 @@ def put_in_order(edge, begin, end, q):
 
 @kernel
 def add_up(parent, count, parents, x, y, size, new_x, new_y, new_size):
-    """Sums of the coordinates of all ground cells of each parent, and how many they are."""
+    """Sum the coordinates of all ground cells of each parent, and count the cells. Writes: new_x, new_y, new_size."""
     for p in range(parents):
         new_x[p] = new_y[p] = new_size[p] = 0
     for u in range(count):
@@ -188,7 +197,7 @@ def add_up(parent, count, parents, x, y, size, new_x, new_y, new_size):
 
 @kernel
 def colour_regions(first, edge, begin, end, colour):
-    """Give each node from begin to end - 1 the least colour that no neighbour before it has."""
+    """Give each node from begin to end - 1 the least colour that none of its smaller neighbours has. Writes: colour."""
     for u in range(begin, end):
         taken = np.int64(0)
         for i in range(first[u], first[u + 1]):
@@ -202,9 +211,10 @@ def colour_regions(first, edge, begin, end, colour):
 
 @kernel
 def find_middles(cell_of, region, regions, width, x, y, size, rep, least):
-    """Of every region the cell nearest to the mean of its cells, the smaller one if two are. `least` is scratch.
+    """Find for every region the cell nearest to the mean of its cells, the smaller cell in a tie.
 
-    Distances are times the size of the region, so that cells on opposite sides of the mean tie exactly.
+    Distances are multiplied by the size of the region, so that cells on opposite sides of the mean tie exactly. Writes:
+    rep; least is scratch.
     """
     for p in range(regions):
         rep[p] = -1

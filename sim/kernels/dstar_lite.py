@@ -32,7 +32,7 @@ STATE = np.dtype(
         ("status", "i8"),
         ("marks", "i8"),
         ("found", "i8"),  # whether compute has ended since the last change: the path by g is optimal
-        ("km", "f8"),  # sum that new keys add, for the moves of the agent since the first keys were made
+        ("km", "f8"),  # offset added to new keys, because the agent has moved since the first keys were made
         ("rekeyed", "i8"),  # number of entries of U that were re-keyed
         ("did", "i8"),  # events of the last tick: HEEDED, LOWERED, RAISED, SETTLED
         ("has_news", "i8"),  # whether arcs were added or removed since then
@@ -111,8 +111,10 @@ def advance(ground, search, st):
 
 @kernel
 def next_direction(ground, search, s):
-    """Return the direction to argmin over succ(s) of c + g; ties by larger c, then smaller cell. -1 if no g is
-    finite."""
+    """Return the direction to argmin over succ(s) of c + g, or -1 if no g is finite.
+
+    Ties go to the larger c, then to the smaller cell.
+    """
     best = np.int64(-1)
     best_cost = np.inf
     for d in range(8):

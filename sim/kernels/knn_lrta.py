@@ -1,12 +1,13 @@
 """kNN LRTA*: LRTA* from subgoal to subgoal of the record that is most similar to its problem.
 
-Paper: section 5 of "Real-Time Heuristic Search for Pathfinding in Video Games". When it has no target left it selects:
-the goal itself if hill climbing leads there; else the first of the most similar records whose first cell climbing
-reaches from here, and from whose last cell it reaches the goal; else the goal for as many moves as a climb may have,
-then it selects again. It walks by LRTA* with one expansion a move and a table of h for every target.
+Paper: section 5 of "Real-Time Heuristic Search for Pathfinding in Video Games". An agent without a target selects. If
+hill climbing leads to the goal, the goal is its target. Otherwise it takes the first of the most similar records whose
+first cell climbing reaches from the agent, and from whose last cell climbing reaches the goal. If no record fits, it
+heads for the goal for as many moves as a climb may have, then selects again. It walks by LRTA* with one expansion a
+move and a table of h for every target.
 
 A selection climbs step by step, so that it may be spread over ticks: at most `spread` steps in each, while the agent
-goes on toward its present target.
+continues toward its present target.
 """
 
 from typing import NamedTuple
@@ -24,48 +25,48 @@ from sim.kernels.targets import aim_at, is_crowded, is_goal_aimed_at, step_towar
 CONTROL = np.dtype(
     [
         ("direct", "i8"),  # whether the goal itself is tried before any record
-        ("skips_first", "i8"),  # whether the first cell of a record is left out where the second can be climbed to
-        ("cap", "i8"),  # most steps of a climb; also the moves after which it asks again, without a record
-        ("spread", "i8"),  # most steps of climbing in a tick; 0: no limit
-        ("is_stale", "i8"),  # the map is not the one that the records are of
-        ("record", "i8"),  # the one that is followed, -1: none
-        ("targets", "i8"),  # cells in the queue
-        ("next", "i8"),  # place in the queue of the present target
-        ("quota", "i8"),  # moves until it selects again, -1: no limit
-        ("leg", "i8"),  # moves toward the present target
-        ("stage", "i8"),  # of the selection, see below
-        ("from_cell", "i8"),  # where the agent stood when the selection began
-        ("candidate", "i8"),  # place of the record that is tried among the most similar
-        ("found", "i8"),  # how many similar records there are
-        ("climber", "i8"),  # the cell that the present climb has come to, -1: it has not begun
-        ("climbed", "i8"),  # its steps
-        ("steps", "i8"),  # of all climbs
-        ("most_steps", "i8"),  # in one tick
+        ("skips_first", "i8"),  # whether the first cell of a record is skipped if the second can be climbed to
+        ("cap", "i8"),  # maximum steps of a climb; also the moves after which it selects again, without a record
+        ("spread", "i8"),  # maximum steps of climbing in a tick; 0: no limit
+        ("is_stale", "i8"),  # whether the map is not the one that the records were made on
+        ("record", "i8"),  # index of the record that is followed, -1: none
+        ("targets", "i8"),  # number of cells in the queue
+        ("next", "i8"),  # index in the queue of the present target
+        ("quota", "i8"),  # number of moves until it selects again, -1: no limit
+        ("leg", "i8"),  # number of moves made toward the present target
+        ("stage", "i8"),  # stage of the selection, see below
+        ("from_cell", "i8"),  # cell of the agent when the selection began
+        ("candidate", "i8"),  # index, among the most similar records, of the one that is tried
+        ("found", "i8"),  # number of similar records found, -1: not searched for yet
+        ("climber", "i8"),  # cell that the present climb has reached, -1: it has not begun
+        ("climbed", "i8"),  # number of steps of the present climb
+        ("steps", "i8"),  # number of steps of all climbs
+        ("most_steps", "i8"),  # largest number of steps in one tick
         ("selections", "i8"),
-        ("did", "i8"),  # what came up in the last tick, see below
+        ("did", "i8"),  # events of the last tick, see below
     ],
     align=True,
 )
 
-# What may come up in a tick: bits of `did`.
+# Events of a tick: bits of `did`.
 LOST, REACHED, BEGAN, ASKED, STRAIGHT, TAKEN, NONE_FITS = 1, 2, 4, 8, 16, 32, 64
 
-# Stages of a selection: what the present climb is to find out.
+# Stages of a selection: the test that the present climb makes.
 SETTLED, TO_GOAL, TO_FIRST, FROM_LAST, TO_SECOND = 0, 1, 2, 3, 4
 
-# What came out for a candidate.
+# Verdicts on a candidate.
 UNTRIED, ACCEPTED, NO_WAY_TO_IT, NO_WAY_FROM_IT, DROPPED = 0, 1, 2, 3, 4
 
 UNDER_WAY, CLIMBED, GAVE_UP = 0, 1, 2
 
 
 class Choice(NamedTuple):
-    """The most similar records, what came of each, and the targets that were chosen. Make it only with new_choice()."""
+    """Most similar records, verdicts on them, and the targets chosen. Make it only with new_choice()."""
 
     similar: Similar
     verdicts: np.ndarray  # int8[similar records]
     queue: np.ndarray  # int32[longest record + 1]
-    dropped: np.ndarray  # uint8[records] a record that led nowhere on a changed map is not taken again
+    dropped: np.ndarray  # uint8[records] 1 for a record that led nowhere on a changed map; it is not taken again
 
 
 def new_choice(similar: int, records: int, longest: int) -> Choice:
@@ -79,7 +80,7 @@ def new_choice(similar: int, records: int, longest: int) -> Choice:
 
 @kernel
 def forget_choice(control):
-    """Nothing is chosen: the next tick selects."""
+    """Drop the choice, so that the next tick selects."""
     it = control[0]
     it.record = -1
     it.targets = 0
@@ -91,7 +92,7 @@ def forget_choice(control):
 
 @kernel
 def run(ground, records, choice, targets, state, control, rows):
-    """Plan and act for up to len(rows) ticks; fewer when the tables of h are to grow first. Returns the ticks done."""
+    """Plan and act for up to len(rows) ticks. Returns the ticks done, fewer if the tables of h must grow first."""
     st, it = state[0], control[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE or is_crowded(targets):
@@ -111,7 +112,7 @@ def run(ground, records, choice, targets, state, control, rows):
 
 @kernel
 def walk(ground, choice, targets, st, it):
-    """One move toward the present target. Returns expansions and phase."""
+    """Make one move toward the present target. Returns expansions and phase."""
     if step_toward(ground, targets, st):
         it.leg += 1
         if it.quota > 0:
@@ -129,7 +130,7 @@ def walk(ground, choice, targets, st, it):
 
 @kernel
 def choose_target(ground, records, choice, st, it):
-    """See to it that queue[next] is a target other than the agent's own cell. Writes: st, choice."""
+    """Ensure that queue[next] is a target other than the agent's own cell. Writes: st, it, choice."""
     if it.record >= 0 and is_lost(ground, choice, it):
         it.did |= LOST
         drop_record(choice, it)
@@ -145,7 +146,7 @@ def choose_target(ground, records, choice, st, it):
 
 @kernel
 def pass_reached(choice, st, it):
-    """Aim at the first target that is not the agent's own cell; there may be none left."""
+    """Skip targets that are the agent's own cell; no target may be left then."""
     while it.next < it.targets and choice.queue[it.next] == st.loc:
         it.next += 1
         it.leg = 0
@@ -154,14 +155,14 @@ def pass_reached(choice, st, it):
 
 @kernel
 def is_lost(ground, choice, it):
-    """Whether the record cannot be followed any more, as may be when the map is not that of the records."""
+    """Return whether the record can no longer be followed, which happens only on a map other than the records'."""
     target = choice.queue[min(it.next, it.targets - 1)]
     return it.is_stale and (ground.moves[target] == 0 or it.leg > it.cap)
 
 
 @kernel
 def drop_record(choice, it):
-    """Never take this record again, and select."""
+    """Exclude the present record from later selections, and have the agent select."""
     choice.dropped[it.record] = 1
     it.record = -1
     it.targets = 0
@@ -186,7 +187,7 @@ def begin_selection(st, it):
     it.stage = TO_GOAL if it.direct else TO_FIRST
     it.from_cell = st.loc
     it.candidate = 0
-    it.found = -1  # nobody has asked yet
+    it.found = -1  # similar records are not searched for yet
     it.climber = -1
     it.selections += 1
     it.did |= BEGAN
@@ -194,7 +195,7 @@ def begin_selection(st, it):
 
 @kernel
 def select(ground, records, choice, st, it):
-    """Go on with the selection, as far as the steps of this tick allow."""
+    """Continue the selection, as far as the steps of this tick allow."""
     left = it.spread if it.spread else np.int64(1) << 62
     before = it.steps
     while it.stage != SETTLED:
@@ -224,7 +225,7 @@ def select(ground, records, choice, st, it):
 
 @kernel
 def has_candidate(ground, records, choice, st, it):
-    """Whether there is a record left to try; looks for the similar ones first. Writes: choice, st."""
+    """Return whether a record is left to try, after searching for the similar ones if needed. Writes: choice, it."""
     if it.found < 0:
         it.found = find_similar(ground, records, it.from_cell, st.goal, choice.similar)
         choice.verdicts[:] = UNTRIED
@@ -236,7 +237,7 @@ def has_candidate(ground, records, choice, st, it):
 
 @kernel
 def ends_of_climb(records, choice, st, it):
-    """From where to where the present climb goes."""
+    """Return the first and the last cell of the present climb."""
     if it.stage == TO_GOAL:
         return np.int64(it.from_cell), np.int64(st.goal)
     r = choice.similar.records[it.candidate]
@@ -250,7 +251,7 @@ def ends_of_climb(records, choice, st, it):
 
 @kernel
 def climb_on(ground, st, it, a, b, room):
-    """Go on with the climb from a to b for up to `room` steps, and no more than `cap` in all."""
+    """Continue the climb from a to b for up to `room` steps, and no more than `cap` in all. Returns its state."""
     if it.climber < 0:
         it.climber, it.climbed = a, 0
     while it.climber != b:
@@ -282,7 +283,7 @@ def after_goal(choice, st, it, is_climbed):
 
 @kernel
 def after_record(records, choice, st, it, is_climbed):
-    """The candidate has passed a test or not: on to its next test, to the next candidate, or take it."""
+    """Record the result of a candidate's test, and go to its next test or the next candidate, or take the record."""
     if not is_climbed:
         choice.verdicts[it.candidate] = NO_WAY_TO_IT if it.stage == TO_FIRST else NO_WAY_FROM_IT
         it.candidate += 1
@@ -297,7 +298,7 @@ def after_record(records, choice, st, it, is_climbed):
 
 @kernel
 def take_record(records, choice, st, it, skips_first):
-    """Follow this record, then go to the goal."""
+    """Make the cells of the candidate, then the goal, the targets."""
     r = choice.similar.records[it.candidate]
     choice.verdicts[it.candidate] = ACCEPTED
     first, after = records.offsets[r], records.offsets[r + 1]

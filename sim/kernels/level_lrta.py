@@ -1,8 +1,8 @@
 """LRTA* on a level of the abstraction: lookahead among regions, h for each target region, depths for a database.
 
-The same as sim/kernels/lrta.py on the map, with a weight on g: the value of a frontier node is gamma * g + h, at least
-that of the nodes before it (path-max). Papers: "Dynamic Control in Real-Time Heuristic Search", section 7.2; "TBA*:
-Time-Bounded A*".
+It works like sim/kernels/lrta.py on the map, with a weight on g: the value of a frontier node is gamma * g + h, and at
+least the value of the nodes before it (path-max). Papers: "Dynamic Control in Real-Time Heuristic Search", section 7.2;
+"TBA*: Time-Bounded A*".
 """
 
 from typing import NamedTuple
@@ -20,16 +20,16 @@ from sim.kernels.subgoals import NO_SUBGOAL
 from sim.kernels.targets import CELL_BITS, place_of, put
 
 GAP = 1e-9
-"""Sums of distances between means are not exact: so much of a difference is none."""
+"""Relative tolerance when costs are compared, because sums of distances between means are not exact."""
 
 
 class NodeBall(NamedTuple):
-    """What one lookahead among nodes has seen. Make it only with new_node_ball()."""
+    """Memory of one lookahead among nodes. Make it only with new_node_ball()."""
 
     nodes: NodeSearch
     seen: np.ndarray  # int32[nodes] all nodes of the ball, its root first
-    fh: np.ndarray  # float64[nodes] path-max f
-    size: np.ndarray  # int64[1] how many nodes are in it
+    fh: np.ndarray  # float64[nodes] path-max f of each node
+    size: np.ndarray  # int64[1] number of nodes in the ball
 
 
 def new_node_ball(nodes: int) -> NodeBall:
@@ -38,7 +38,7 @@ def new_node_ball(nodes: int) -> NodeBall:
 
 @kernel
 def node_h(levels, tables, target, u, diagonal):
-    """The estimate of the cost from node u to the target node. `tables`: the hash table of a targets.Targets."""
+    """Return the estimated cost from node u to the target node. `tables` is a targets.Targets, for its hash table."""
     place = place_of(tables.keys, (np.int64(target) << CELL_BITS | np.int64(u)) + 1)
     if tables.keys[place] != 0:
         return tables.values[place]
@@ -47,7 +47,7 @@ def node_h(levels, tables, target, u, diagonal):
 
 @kernel
 def raise_node(levels, tables, target, u, value, diagonal):
-    """Raise that estimate, if the value is higher."""
+    """Raise the estimated cost from node u to the target node to `value` if it is lower."""
     if value > node_h(levels, tables, target, u, diagonal):
         aimed = tables.aimed[0]
         tables.counts[0].entries += put(tables.keys, tables.values, np.int64(target) << CELL_BITS | np.int64(u), value)
@@ -57,9 +57,10 @@ def raise_node(levels, tables, target, u, value, diagonal):
 
 @kernel
 def look_ahead_nodes(levels, ball, tables, root, target, depth, gamma, diagonal, notes):
-    """Dijkstra inside the ball of nodes that `depth` arcs reach from the root, all but its last layer expanded.
+    """Run Dijkstra's algorithm inside the ball of nodes up to `depth` arcs from the root.
 
-    The target is never expanded. Returns the expansions. Writes: ball, notes.
+    All nodes but the last layer are expanded; the target is never expanded. Returns the expansions. Writes: ball,
+    notes.
     """
     search, nodes, control = ball.nodes.search, ball.nodes.search.nodes, ball.nodes.search.control[0]
     mask = (np.int64(1) << ball.nodes.shift) - 1
@@ -94,7 +95,7 @@ def look_ahead_nodes(levels, ball, tables, root, target, depth, gamma, diagonal,
 
 @kernel
 def mark_node_ball(levels, ball, root, target, depth):
-    """List the nodes that up to `depth` arcs lead to, layer by layer; those before the last are INSIDE."""
+    """List the nodes up to `depth` arcs from the root, layer by layer; nodes before the last layer become INSIDE."""
     begin_nodes(ball.nodes, root)
     ball.nodes.search.control[0].open_size = 0
     ball.size[0] = 0
@@ -127,7 +128,10 @@ def add_to_node_rim(ball, u):
 
 @kernel
 def best_of_node_rim(ball, target):
-    """The frontier node with the least path-max f, -1 if there is none. Ties: the target, larger g, smaller node."""
+    """Return the frontier node with the least path-max f, -1 if there is none.
+
+    Ties go to the target, then to the larger g, then to the smaller node.
+    """
     best, fh = np.int64(-1), ball.fh
     for i in range(1, ball.size[0]):
         v = np.int64(ball.seen[i])
@@ -145,7 +149,7 @@ def best_of_node_rim(ball, target):
 
 @kernel
 def first_node(ball, root, b):
-    """The first node after the root on the way to b."""
+    """Return the first node after the root on the path to b."""
     v = np.int64(b)
     while ball.nodes.parent[v] != root:
         v = np.int64(ball.nodes.parent[v])
@@ -159,12 +163,13 @@ def first_node(ball, root, b):
 def find_node_depths(
     levels, lower, level, region, near, ball, nodes, tables, diagonal, cap, first, last, subgoal, depth, notes
 ):
-    """For each region from first to last - 1 of `level` the depth of lookahead on level `lower`. Returns the
-    expansions.
+    """Find for each region from first to last - 1 of `level` the depth of lookahead on level `lower`.
 
-    The least depth whose first move, with nothing learned, is on a cheapest way between the nodes of the
-    representatives; or, if `near`, to the node of the subgoal. 1 where that is the same node, `cap` where no depth is
-    enough or no way exists.
+    The depth is the least one whose first move, with nothing learned, is on a cheapest path between the nodes of the
+    representatives or, if `near`, to the node of the subgoal. It is 1 if both are the same node, and `cap` if no depth
+    below it is enough or no path exists.
+
+    Returns the expansions of the lookaheads. Writes: depth, notes.
     """
     base, used = levels.first[level], np.int64(0)
     z = ancestor(levels, levels.rep[region], lower)
@@ -200,7 +205,7 @@ def find_node_depths(
 
 @kernel
 def close_node(levels, nodes, u, diagonal, notes):
-    """True distance of node u to the root of this search, which goes on until it is known."""
+    """Return the true distance of node u to the root of this search, which is continued until the distance is known."""
     search, control = nodes.search, nodes.search.control[0]
     while search.nodes[u].search != control.search or search.nodes[u].place != CLOSED:
         if control.open_size == 0:

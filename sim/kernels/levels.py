@@ -1,9 +1,9 @@
-"""Searching the levels of an abstraction: A* between regions, the corridor that they leave on the map, its refinement.
+"""Search on the levels of an abstraction: A* between regions, the corridor on the map along a path of regions.
 
-`levels` is a sim.abstraction.Levels. An arc between two regions costs what the heuristic says between their means, so
-the heuristic is consistent: octile distance, or the straight line (diagonal cost STRAIGHT).
+`levels` is a sim.abstraction.Levels. The cost of an arc between two regions is the heuristic distance between their
+means, so the heuristic is consistent. The distance is octile, or straight-line if the diagonal cost is STRAIGHT.
 
-An expansion of a region is noted at its representative cell, so that whoever draws or counts sees it.
+An expansion of a region is noted at its representative cell, for display and counting.
 """
 
 from typing import NamedTuple
@@ -29,29 +29,30 @@ from sim.kernels.search import (
 )
 
 STRAIGHT = -1.0
-"""In place of the cost of a diagonal: arcs between regions are as long as the straight line between their means."""
+"""Value for a diagonal cost that makes arcs between regions as long as the straight line between their means."""
 
-IS_INSIDE, IS_END = 1, 2  # marks of a corridor's cells
+IS_INSIDE, IS_END = 1, 2  # marks of a corridor's cells: inside, and inside where the search may end
 
 
 class NodeSearch(NamedTuple):
-    """An A* among the nodes of one level. Make it only with new_node_search()."""
+    """A* among the nodes of one level. Make it only with new_node_search()."""
 
-    search: Search  # its cells are nodes; `came` means nothing
-    parent: np.ndarray  # int32[nodes] the node from which a node was reached, -1: the root
-    marked: np.ndarray  # int32[nodes] nodes of the level above that carry the present mark may be entered
-    way: np.ndarray  # int32[nodes] the last way found, its beginning first
-    shift: int  # bits that hold a node
+    search: Search  # search whose cells are nodes; `came` is not used
+    parent: np.ndarray  # int32[nodes] node from which a node was reached, -1: the root
+    # int32[nodes] mark of each node; a restricted search enters only children of nodes with its mark
+    marked: np.ndarray
+    way: np.ndarray  # int32[nodes] last path found, from its start
+    shift: int  # bits that hold the number of a node
 
 
 class Corridor(NamedTuple):
-    """A part of the map, as a ground of its own. Make it only with new_corridor()."""
+    """Part of the map, as a ground of its own. Make it only with new_corridor()."""
 
-    ground: Ground  # moves that lead to another cell of it; all other cells have none
+    ground: Ground  # moves between cells inside; cells outside have none
     marks: np.ndarray  # uint8[cells] IS_INSIDE, IS_END, 0 outside
-    cells: np.ndarray  # int32[cells] those inside
+    cells: np.ndarray  # int32[cells] cells inside
     stack: np.ndarray  # int32[nodes] scratch
-    size: np.ndarray  # int64[1] how many cells are inside
+    size: np.ndarray  # int64[1] number of cells inside
 
 
 def new_node_search(nodes: int) -> NodeSearch:
@@ -74,7 +75,10 @@ def new_corridor(ground: Ground, nodes: int) -> Corridor:
 
 @kernel
 def ancestor(levels, cell, level):
-    """The node of this level, or of the highest if that is lower, in which a cell lies; -1 if it was blocked then."""
+    """Return the node of a cell on this level, or on its highest level if that is lower; -1 for a cell without a node.
+
+    A cell has no node if it was blocked when the levels were computed.
+    """
     u = np.int64(levels.node_of[cell])
     for _ in range(level):
         if u < 0 or levels.parent[u] < 0:
@@ -85,7 +89,7 @@ def ancestor(levels, cell, level):
 
 @kernel
 def common_level(levels, a, b):
-    """The lowest level on which two cells lie in the same node, -1 if there is none: they are not connected."""
+    """Return the lowest level on which two cells are in the same node, or -1 if there is none and so no connection."""
     u, v = np.int64(levels.node_of[a]), np.int64(levels.node_of[b])
     level = 0
     while u != v:
@@ -100,7 +104,7 @@ def common_level(levels, a, b):
 
 @kernel
 def node_distance(levels, u, v, diagonal):
-    """The cost of an arc between two nodes, and the estimate of the cost of a way between them."""
+    """Return the cost of an arc between two nodes, also the estimated cost of a path between any two nodes."""
     if diagonal < 0.0:
         dx, dy = levels.x[u] - levels.x[v], levels.y[u] - levels.y[v]
         return np.sqrt(dx * dx + dy * dy)
@@ -112,10 +116,10 @@ def node_distance(levels, u, v, diagonal):
 
 @kernel
 def begin_nodes(nodes, start):
-    """Forget the last search and begin one at node `start`."""
+    """Start a new search at node `start`, forgetting the last one."""
     search = nodes.search
     control = search.control[0]
-    if control.search == 65_535:  # node.search has 16 bits
+    if control.search == 65_535:  # the largest number: node.search has 16 bits
         for u in range(search.nodes.size):
             search.nodes[u].search = 0
         control.search = 0
@@ -129,7 +133,7 @@ def begin_nodes(nodes, start):
 
 @kernel
 def add_node(nodes, u, before, g, f, h):
-    """Put a node on the open list, or higher up on it. Ties on f: larger g, which is smaller h, then smaller node."""
+    """Put a node on the open list, or move it up there. Ties on f: larger g, which is smaller h, then smaller node."""
     control, node = nodes.search.control[0], nodes.search.nodes[u]
     place = np.int64(node.place)
     if node.search != control.search:
@@ -145,7 +149,7 @@ def add_node(nodes, u, before, g, f, h):
 
 @kernel
 def take_node(nodes):
-    """The best open node; it is closed now."""
+    """Remove the best node from the open list, close it, and return it."""
     search, control = nodes.search, nodes.search.control[0]
     mask = (np.int64(1) << nodes.shift) - 1
     u = search.heap[0].tie & mask
@@ -158,10 +162,10 @@ def take_node(nodes):
 
 @kernel
 def expand_nodes(levels, nodes, end, end_parent, mark, diagonal, budget, notes):
-    """Expand up to `budget` nodes toward `end`, or toward any child of `end_parent` if that is no -1.
+    """Expand up to `budget` nodes toward `end`, or, if `end_parent` is not -1, toward any child of `end_parent`.
 
-    `mark`: only nodes whose parent carries it are entered; 0: all. Returns the expansions; control.status says how it
-    stands, and control.goal the node on top when it ended there.
+    Only children of nodes with the mark `mark` are entered, or all nodes if it is 0. Returns the expansions. Then
+    control.status says why the search stopped, and control.goal is the end reached, if any. Writes: nodes, notes.
     """
     search, control = nodes.search, nodes.search.control[0]
     aim = end if end_parent < 0 else end_parent
@@ -194,7 +198,7 @@ def expand_nodes(levels, nodes, end, end_parent, mark, diagonal, budget, notes):
 
 @kernel
 def trace_nodes(nodes, end):
-    """Write the way to `end` into nodes.way. Returns its length."""
+    """Write the path to `end` into nodes.way. Returns its length."""
     length = 0
     u = np.int64(end)
     while u >= 0:
@@ -209,7 +213,7 @@ def trace_nodes(nodes, end):
 
 @kernel
 def mark_way(levels, nodes, length, mark, is_wide):
-    """Give a mark to the first `length` nodes of the way, and to their neighbours if it is to be wide."""
+    """Mark the first `length` nodes of the path, and their neighbours if `is_wide`."""
     for i in range(length):
         u = nodes.way[i]
         nodes.marked[u] = mark
@@ -223,7 +227,7 @@ def mark_way(levels, nodes, length, mark, is_wide):
 
 @kernel
 def clear(corridor):
-    """No cell is inside any more."""
+    """Remove all cells from the corridor."""
     for i in range(corridor.size[0]):
         cell = corridor.cells[i]
         corridor.marks[cell] = 0
@@ -233,7 +237,7 @@ def clear(corridor):
 
 @kernel
 def let_in(levels, corridor, node, mark):
-    """Put all cells of a node inside, with this mark."""
+    """Add all cells of a node to the corridor, with this mark."""
     stack = corridor.stack
     stack[0] = node
     size = 1
@@ -253,7 +257,7 @@ def let_in(levels, corridor, node, mark):
 
 @kernel
 def open_moves(ground, corridor):
-    """Allow the legal moves between cells inside. Afterwards the corridor's ground can be searched."""
+    """Allow the legal moves between cells of the corridor, so that its ground can be searched."""
     for i in range(corridor.size[0]):
         cell = np.int64(corridor.cells[i])
         moves = np.int64(ground.moves[cell])
@@ -266,7 +270,7 @@ def open_moves(ground, corridor):
 
 @kernel
 def begin_in(ground, search, start, goal, aim):
-    """Begin a search as search.begin() does, but keep the notes of what was expanded before in this tick."""
+    """Begin a search like search.begin(), but keep the notes and the count of the tick's earlier expansions."""
     noted, expansions = search.control[0].noted, search.control[0].expansions
     forget(ground, search, goal, aim)
     search.control[0].noted, search.control[0].expansions = noted, expansions
@@ -276,7 +280,10 @@ def begin_in(ground, search, start, goal, aim):
 
 @kernel
 def expand_to_end(corridor, search, budget):
-    """Expand up to `budget` cells until one marked IS_END is on top: control.goal. Returns how many."""
+    """Expand up to `budget` cells until a cell marked IS_END is on top, then stored in control.goal.
+
+    Returns the expansions.
+    """
     used = np.int64(0)
     while True:
         top = best_open(corridor.ground, search)

@@ -1,4 +1,4 @@
-"""A search to its end in one call, for those who want a path and no agent."""
+"""Search to its end in one call, for callers that need a path and no agent."""
 
 from sim.kernels.distance import UNLIMITED
 from sim.kernels.jit import kernel
@@ -8,7 +8,10 @@ from sim.kernels.search import GOAL_ON_TOP, begin, expand
 
 @kernel
 def solve(ground, search, start, goal, way):
-    """Returns how many cells the path has, none where there is no path, and the expansions. Writes: search, way."""
+    """Find a cheapest path from `start` to `goal` and write its cells into `way`.
+
+    Returns the number of cells, 0 if there is no path, and the expansions. Writes: search, way.
+    """
     begin(ground, search, start, goal, goal)
     expansions = expand(ground, search, UNLIMITED)
     if search.control[0].status != GOAL_ON_TOP:

@@ -1,9 +1,9 @@
-"""PR LRTA*: LRTA* among the regions of a level chooses the next region; A* inside the two regions finds the way there.
+"""PR LRTA*: LRTA* among the regions of a level chooses the next region; A* inside the two regions finds the path to it.
 
 Papers: path refinement, section 7.2 and table 2 of "Dynamic Control in Real-Time Heuristic Search"; "TBA*: Time-Bounded
-A*". All planning of a leg falls into the tick in which it begins; the other moves of the leg are free.
+A*". All planning of a leg takes place in the tick in which the leg begins; its other moves cost no expansions.
 
-While the abstraction is not that of the map, the agent walks by LRTA* toward its goal, one expansion a move.
+While the abstraction is of another map, the agent walks by LRTA* toward its goal, with one expansion a move.
 """
 
 import numpy as np
@@ -32,16 +32,16 @@ from sim.kernels.targets import is_crowded
 
 CONTROL = np.dtype(
     [
-        ("level", "i8"),  # on which LRTA* runs
-        ("high_level", "i8"),  # of the database
-        ("first", "i8"),  # number of that level's first node
+        ("level", "i8"),  # level on which LRTA* runs
+        ("high_level", "i8"),  # level of the database
+        ("first", "i8"),  # index of that level's first node
         ("uses_levels", "i8"),  # 0: the abstraction is stale
         ("uses_subgoals", "i8"),
         ("uses_depths", "i8"),
-        ("depth", "i8"),  # the fixed one
+        ("depth", "i8"),  # fixed depth
         ("cap", "i8"),
         ("uses_stored", "i8"),  # see dynamic_control.py; always 0
-        ("rule", "i8"),  # see dynamic_control.py, of cells on which legs begin
+        ("rule", "i8"),  # rule for re-entries, see dynamic_control.py, applied to cells on which legs begin
         ("is_for_good", "i8"),
         ("drops_subgoal", "i8"),  # whether the last look-up dropped the subgoal
         ("sees_all", "i8"),
@@ -51,7 +51,7 @@ CONTROL = np.dtype(
         ("last_target", "i8"),  # node
         ("legs", "i8"),
         ("abstract_expansions", "i8"),
-        ("leg_expansions", "i8"),  # of these, for the last leg; 0: the goal was in its region
+        ("leg_expansions", "i8"),  # abstract expansions of the last leg; 0: the goal was in its region
     ],
     align=True,
 )
@@ -59,9 +59,21 @@ CONTROL = np.dtype(
 
 @kernel
 def run(ground, levels, column, plan, targets, ball, starts, control, state, rows):
-    """Plan and act for up to len(rows) ticks. Returns early, still ACTIVE, when plan.tables must grow first.
+    """Plan and act for up to len(rows) ticks. Returns the ticks done.
 
-    `plan`: an agents.pr_lrta.Plan, what a leg is planned with. `targets`, `ball`: for LRTA* on the map.
+    Returns early, with the status still ACTIVE, if plan.tables must grow first.
+
+    Args:
+        ground: The map.
+        levels: Abstraction of the map.
+        column: Database column for the goal's region.
+        plan: An agents.pr_lrta.Plan, the memory for planning a leg.
+        targets: Learned heuristics of LRTA* on the map, used while the abstraction is stale.
+        ball: Lookahead memory of LRTA* on the map.
+        starts: Number of legs begun on each cell.
+        control: CONTROL[1].
+        state: learner.STATE[1] of the agent.
+        rows: log.ROW records to write, one per tick.
     """
     st, it = state[0], control[0]
     for tick in range(rows.size):
@@ -82,7 +94,7 @@ def run(ground, levels, column, plan, targets, ball, starts, control, state, row
 
 @kernel
 def follow_leg(row, path, st, used):
-    """One move along the leg, and the row of this tick."""
+    """Make one move along the leg, and write the row of this tick."""
     st.head += 1
     st.loc = path[st.head]
     if st.loc == st.goal:
@@ -95,7 +107,10 @@ def follow_leg(row, path, st, used):
 
 @kernel
 def plan_leg(ground, levels, column, plan, starts, it, st):
-    """Find the way to the next region, or to the goal in this one. Returns the expansions. No way: no path."""
+    """Find the path to the next region, or to the goal if it is in this one. Returns the expansions.
+
+    If start and goal have no common node, there is no path. Writes: st, it, plan, starts.
+    """
     corridor, search = plan.corridor, plan.search
     if common_level(levels, st.loc, st.goal) < 0:
         st.status = log.NO_PATH
@@ -124,7 +139,7 @@ def plan_leg(ground, levels, column, plan, starts, it, st):
 
 @kernel
 def choose_region(levels, column, plan, starts, it, st, u):
-    """One step of LRTA* from region u: expansions and the next region."""
+    """Make one step of LRTA* from region u. Returns the expansions and the next region."""
     target, depth = choose_node(levels, column, starts, it, st)
     it.last_target, it.last_depth = target, depth
     ball, tables, diagonal = plan.node_ball, plan.tables, it.arc_diagonal
@@ -137,7 +152,7 @@ def choose_region(levels, column, plan, starts, it, st, u):
 
 @kernel
 def choose_node(levels, column, starts, it, st):
-    """The target region and the depth for the next leg."""
+    """Return the target region and the depth for the next leg."""
     subgoal, depth = choose(column, ancestor(levels, st.loc, it.high_level) - it.first, starts, it, st)
     cell = st.goal if subgoal == NO_SUBGOAL else subgoal
     return ancestor(levels, cell, it.level), depth

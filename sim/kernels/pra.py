@@ -1,7 +1,7 @@
-"""PRA*: A* on a middle level of the abstraction, then level by level down to the map, each inside the way above it.
+"""PRA*: A* on a middle level of the abstraction, then level by level down to the map, each inside the path above it.
 
 Paper: named in section 7.5 of "Dynamic Control in Real-Time Heuristic Search"; partial refinement A* after Sturtevant
-and Buro 2005. It waits until it has the whole path, as A* does; the search can be stopped after any expansion.
+and Buro 2005. The agent waits until it has the whole path, as with A*; the search can be stopped after any expansion.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ from sim.kernels.levels import (
 from sim.kernels.route import way_to
 from sim.kernels.search import EMPTY, GOAL_ON_TOP, expand
 
-ALL = np.int64(1) << 60  # steps kept of each way: no partial refinement
+ALL = np.int64(1) << 60  # value of `keep` without partial refinement
 
 STATE = np.dtype(
     [
@@ -36,36 +36,36 @@ STATE = np.dtype(
         ("marks", "i8"),
         ("restarts", "i8"),
         ("is_planning", "i8"),
-        ("level", "i8"),  # that of the present search
-        ("top_level", "i8"),  # on which the plan began
-        ("mark", "i8"),  # of the nodes that the present search may enter, 0: all
-        ("end_parent", "i8"),  # the present search ends in any child of this node, -1: at the goal's own node
-        ("length", "i8"),  # cells on the path, 0: none
-        ("head", "i8"),  # place of the agent on it
-        ("fixed_level", "i8"),  # on which to begin; 0: half-way to the lowest common node
-        ("has_enough", "i8"),  # begin no higher than where a level has enough nodes, see is_coarse()
-        ("keep", "i8"),  # steps of each way that are refined
-        ("is_wide", "i8"),  # neighbours of a way belong to the corridor
-        ("uses_levels", "i8"),  # 0: plain A*, while the abstraction is not that of the map
-        ("arc_diagonal", "f8"),  # of arcs between nodes, see levels.py
-        ("did", "i8"),  # in its last tick: BEGAN, DID_WITHOUT, REFINED, ENDED_AMONG, TOOK, STOOD
-        ("among", "i8"),  # expansions of that tick among regions
+        ("level", "i8"),  # level of the present search
+        ("top_level", "i8"),  # level on which the plan began
+        ("mark", "i8"),  # mark of the nodes whose children the present search may enter, 0: all
+        ("end_parent", "i8"),  # the present search ends in any child of this node, -1: in the goal's own node
+        ("length", "i8"),  # number of cells on the path, 0: none
+        ("head", "i8"),  # index of the agent on the path
+        ("fixed_level", "i8"),  # level on which to begin; 0: half-way to the lowest common node
+        ("has_enough", "i8"),  # whether to begin no higher than a level with enough nodes, see is_coarse()
+        ("keep", "i8"),  # number of steps of each path that are refined
+        ("is_wide", "i8"),  # whether neighbours of a path belong to the corridor
+        ("uses_levels", "i8"),  # 0: plain A*, while the abstraction is of another map
+        ("arc_diagonal", "f8"),  # diagonal cost of arcs between nodes, see levels.py
+        ("did", "i8"),  # events of the last tick: BEGAN, DID_WITHOUT, REFINED, ENDED_AMONG, TOOK, STOOD
+        ("among", "i8"),  # number of expansions among regions in that tick
     ],
     align=True,
 )
 
-# What a tick did, for those who show it. None of it is asked again by the search.
-BEGAN = 1  # a plan, on the level that was chosen for it
-DID_WITHOUT = 2  # ... on the map alone, as the regions are of another one
-REFINED = 4  # a way among regions was found, and the search on the level below begun
-ENDED_AMONG = 8  # the last expansion was among regions, and no way was found since
+# Events of a tick, for display only: the search never reads them.
+BEGAN = 1  # a plan was begun, on the level chosen for it
+DID_WITHOUT = 2  # a plan was begun on the map alone, because the regions are of another map
+REFINED = 4  # a path among regions was found, and the search on the level below begun
+ENDED_AMONG = 8  # the last expansion was among regions, and no path has been found since
 TOOK = 16  # the path was found
-STOOD = 32  # it waited while the regions are made anew
+STOOD = 32  # the agent waited while the regions are recomputed
 
 
 @kernel
 def stand(state, start, goal):
-    """Stand at `start` with nothing planned."""
+    """Place the agent at `start` with nothing planned."""
     st = state[0]
     st.loc = start
     st.goal = goal
@@ -77,7 +77,7 @@ def stand(state, start, goal):
 
 @kernel
 def run(ground, levels, nodes, corridor, search, path, state, budget, rows):
-    """Plan and act for up to len(rows) ticks, with up to `budget` expansions in each."""
+    """Plan and act for up to len(rows) ticks, with up to `budget` expansions in each. Returns the ticks done."""
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
@@ -102,7 +102,7 @@ def run(ground, levels, nodes, corridor, search, path, state, budget, rows):
 
 @kernel
 def plan(ground, levels, nodes, corridor, search, path, st, budget):
-    """Up to `budget` expansions toward a path; st.length tells when it is there. Returns how many."""
+    """Spend up to `budget` expansions on finding a path; st.length > 0 once it is found. Returns the expansions."""
     used = np.int64(0)
     if not st.is_planning:
         begin_plan(ground, levels, nodes, corridor, search, st)
@@ -132,7 +132,7 @@ def plan(ground, levels, nodes, corridor, search, path, st, budget):
 
 @kernel
 def begin_plan(ground, levels, nodes, corridor, search, st):
-    """Choose the level on which to begin; without a common node there is no path."""
+    """Begin a plan on the level chosen for it. Without a common node there is no path."""
     clear(corridor)
     st.end_parent = -1
     st.mark = 0
@@ -157,13 +157,13 @@ def begin_plan(ground, levels, nodes, corridor, search, st):
 
 @kernel
 def is_coarse(levels, level):
-    """Whether a level has fewer than 2 sqrt(cells) nodes, so that its ways say little of those on the map."""
+    """Return whether a level has fewer than 2 sqrt(cells) nodes, too few for its paths to resemble paths on the map."""
     return levels.first[level + 1] - levels.first[level] < 2.0 * np.sqrt(levels.first[1])
 
 
 @kernel
 def refine(ground, levels, nodes, corridor, search, st):
-    """The way on this level is found: begin the search on the one below, inside it."""
+    """Begin the search on the level below, inside the path found on this level."""
     st.did = (st.did | REFINED) & ~ENDED_AMONG
     length = trace_nodes(nodes, nodes.search.control[0].goal)
     st.end_parent = -1
@@ -183,14 +183,14 @@ def refine(ground, levels, nodes, corridor, search, st):
 
 @kernel
 def next_mark(nodes):
-    """A mark that no node carries."""
+    """Return a mark that no node has."""
     nodes.search.control[0].cursor += 1
     return nodes.search.control[0].cursor
 
 
 @kernel
 def begin_cells(ground, levels, nodes, corridor, search, st, length):
-    """Begin the search on the map, inside the nodes that carry the mark."""
+    """Begin the search on the map, inside the marked nodes."""
     for i in range(length):
         u = nodes.way[i]
         let_in(levels, corridor, u, IS_INSIDE)
@@ -226,7 +226,7 @@ def take_path(ground, search, path, st):
 
 @kernel
 def wait(state, rows):
-    """Stand still for all these ticks."""
+    """Wait in all these ticks. Returns the ticks done."""
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:

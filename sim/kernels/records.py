@@ -1,7 +1,8 @@
-"""Records of solved problems: made from random problems before the run, found again by how similar two problems are.
+"""Records of solved problems: made from random problems before the run, found again by similarity of problems.
 
-A record is a cheapest path, compressed to a chain of cells each of which hill climbing reaches from the one before.
-Two problems are as dissimilar as the farther of their starts and their goals, by octile distance.
+A record is a cheapest path, compressed to a chain of cells, each of which hill climbing reaches from the previous one.
+The dissimilarity of two problems is the octile distance between their starts or between their goals, whichever is
+larger.
 
 Paper: kNN LRTA*, section 5 of "Real-Time Heuristic Search for Pathfinding in Video Games".
 """
@@ -16,27 +17,27 @@ from sim.kernels.flood import NEVER_MET, flood
 from sim.kernels.jit import kernel
 from sim.kernels.octile import FIRST_DIAGONAL, h0
 
-LEAF = 8  # records in a leaf of the tree
-AXES = 4  # x and y of the first cell, x and y of the last
-STACK = 64  # places on the stack of a walk through the tree; one of a million records is 20 deep
+LEAF = 8  # maximum number of records in a leaf of the tree
+AXES = 4  # axes of the tree: x and y of the first cell, x and y of the last
+STACK = 64  # size of the stack for walking through the tree; a tree of a million records is 20 deep
 
 
 class Records(NamedTuple):
     """All records of a map. Record r is cells[offsets[r] : offsets[r + 1]]."""
 
     offsets: np.ndarray  # int32[records + 1]
-    cells: np.ndarray  # int32[sum of their lengths]
-    ends: np.ndarray  # int32[records, AXES]
-    order: np.ndarray  # int32[records] a balanced tree: see tree_order() in sim/records.py
+    cells: np.ndarray  # int32[sum of their lengths] cells of all records
+    ends: np.ndarray  # int32[records, AXES] first and last cell of each record, as coordinates
+    order: np.ndarray  # int32[records] records in the order of a balanced tree: see tree_order() in sim/records.py
 
 
 class Similar(NamedTuple):
-    """The answer to a question for similar records, most similar first, and room to find it in."""
+    """Result of a query for similar records, most similar first, and the buffers of the query."""
 
-    records: np.ndarray  # int32[asked]
-    distances: np.ndarray  # float64[asked]
-    spans: np.ndarray  # int32[STACK, 3] parts of the tree still to be looked at: from, to, axis
-    bounds: np.ndarray  # float64[STACK] how near a record of such a part can be at best
+    records: np.ndarray  # int32[asked] indices of the records
+    distances: np.ndarray  # float64[asked] their dissimilarities
+    spans: np.ndarray  # int32[STACK, 3] parts of the tree still to be examined: from, to, axis
+    bounds: np.ndarray  # float64[STACK] lower bound of the dissimilarity of the records in such a part
 
 
 def new_similar(asked: int) -> Similar:
@@ -50,20 +51,26 @@ def new_similar(asked: int) -> Similar:
 
 @kernel
 def solve(ground, search, start, goal, way, record):
-    """Solve a problem and compress its path into `record`. Returns its length and the expansions."""
+    """Solve a problem and compress its path into `record`.
+
+    Returns the length of the record, 0 if there is no path, and the expansions.
+    """
     length, expansions = offline.solve(ground, search, start, goal, way)
     return compress(ground, way, length, record) if length else 0, expansions
 
 
 @kernel
 def compress(ground, way, length, record):
-    """From each cell that is kept, the farthest one along the path that hill climbing reaches. Returns how many."""
+    """Compress a path: after each cell kept, keep the farthest one along the path that hill climbing reaches from it.
+
+    Returns the number of cells kept. Writes: record.
+    """
     last = length - 1
     record[0] = way[0]
     count, i = 1, 0
     while climb(ground, way[i], way[last], NO_CAP) < 0:
         j = last - 1
-        while climb(ground, way[i], way[j], NO_CAP) < 0:  # ends: neighbours reach each other
+        while climb(ground, way[i], way[j], NO_CAP) < 0:  # ends, because climbing between neighbours always succeeds
             j -= 1
         record[count] = way[j]
         count += 1
@@ -74,9 +81,9 @@ def compress(ground, way, length, record):
 
 @kernel
 def largest_component(ground, labels, cells):
-    """List the cells of the largest set that is connected by moves; of equal ones, that with the smallest cell.
+    """List the cells of the largest set that is connected by moves; of equal sets, the one with the smallest cell.
 
-    Returns how many. Writes: labels (zeros before), cells.
+    Returns the number of cells. Writes: labels (zeros before), cells.
     """
     best, best_size, label = 0, 0, 0
     for s in range(ground.moves.size):
@@ -98,10 +105,13 @@ def largest_component(ground, labels, cells):
 
 @kernel
 def find_similar(ground, records, s, goal, similar):
-    """The records most similar to the problem from s to goal; ties by number. Returns how many.
+    """Find the records most similar to the problem from s to goal; ties by index of the record.
 
-    Each part of the tree is split at its middle record along one axis. How far the problem lies from the split is a
-    lower bound for the dissimilarity of all records beyond it: octile distance is at least each difference.
+    Each part of the tree is split at its middle record along one axis. The difference between the problem and that
+    record along the axis is a lower bound for the dissimilarity of all records on the other side, because octile
+    distance is at least each difference of coordinates.
+
+    Returns the number of records found. Writes: similar.
     """
     width, diagonal = ground.width, ground.cost[FIRST_DIAGONAL]
     at = (s % width, s // width, goal % width, goal // width)
@@ -123,7 +133,7 @@ def find_similar(ground, records, s, goal, similar):
         count = consider(records, r, at, diagonal, similar, count)
         beyond = at[axis] - records.ends[r, axis]
         after = (axis + 1) % AXES
-        for is_near in range(2):  # the nearer part is looked at first, so it goes on top
+        for is_near in range(2):  # the nearer part is pushed last, so it is examined first
             is_low = (beyond < 0) == (is_near == 1)
             spans[depth, 0] = low if is_low else middle + 1
             spans[depth, 1] = middle if is_low else high
@@ -135,7 +145,7 @@ def find_similar(ground, records, s, goal, similar):
 
 @kernel
 def consider(records, r, at, diagonal, similar, count):
-    """Put record r in its place among the most similar so far, if it is one of them. Returns how many there are."""
+    """Insert record r into the most similar records so far, if it is one of them. Returns their number."""
     ends = records.ends[r]
     distance = max(h0(at[0], at[1], ends[0], ends[1], diagonal), h0(ends[2], ends[3], at[2], at[3], diagonal))
     place = count

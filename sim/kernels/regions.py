@@ -1,4 +1,4 @@
-"""Regions of a map: which cells are connected. One pass, and one array of the map's size."""
+"""Connected regions of a map, computed in one pass with one array of the map's size (union-find)."""
 
 from sim.kernels.jit import kernel
 from sim.kernels.octile import FIRST_DIAGONAL
@@ -6,9 +6,9 @@ from sim.kernels.octile import FIRST_DIAGONAL
 
 @kernel
 def join(across, down, label):
-    """Give all connected cells the number of the first of them. Writes: label, int32[cells].
+    """Label all cells of each region with the number of its first cell. Writes: label, int32[cells].
 
-    `across[y, x]`: a cell is connected with the next one to the right; `down[y, x]`: with the one below.
+    `across[y, x]` is true if a cell is connected with its right neighbour, `down[y, x]` with the cell below.
     """
     height, width = down.shape[0] + 1, across.shape[1] + 1
     for y in range(height):
@@ -24,7 +24,7 @@ def join(across, down, label):
 
 @kernel
 def join_diagonally(ground, label):
-    """Make one region of those that diagonal moves connect, after join(). Writes: label."""
+    """Unite the regions that diagonal moves connect, after join(). Writes: label."""
     for s in range(label.size):
         for d in range(FIRST_DIAGONAL, 8):
             if ground.moves[s] >> d & 1:
@@ -34,14 +34,14 @@ def join_diagonally(ground, label):
 
 @kernel
 def settle(label):
-    """Give every cell the number of its region's first cell, which comes first, so its label is final."""
+    """Make the label of every cell final: the number of its region's first cell, whose own label is settled before."""
     for s in range(label.size):
         label[s] = label[label[s]]
 
 
 @kernel
 def unite(label, s, t):
-    """Make one region of two; the smaller number is its name. Writes: label."""
+    """Unite the regions of two cells; the smaller number becomes the label. Writes: label."""
     a, b = root_of(label, s), root_of(label, t)
     if a < b:
         label[b] = a
@@ -51,7 +51,7 @@ def unite(label, s, t):
 
 @kernel
 def root_of(label, s):
-    """The first cell of the region as known so far; the way there is halved. Writes: label."""
+    """Return the first cell of the region as known so far, and halve the path to it. Writes: label."""
     while label[s] != s:
         label[s] = label[label[s]]
         s = label[s]
@@ -60,7 +60,7 @@ def root_of(label, s):
 
 @kernel
 def count(label, counted, sizes):
-    """How many of the `counted` cells each region has. Writes: sizes, int32[cells], zero before."""
+    """Count the `counted` cells of each region. Writes: sizes, int32[cells], zero before."""
     for s in range(label.size):
         if counted[s]:
             sizes[label[s]] += 1

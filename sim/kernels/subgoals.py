@@ -1,7 +1,7 @@
-"""A column of the database of subgoals and depths: what to do in every region of a level for one goal region.
+"""Column of the database of subgoals and depths: the entry of every region of a level for one goal region.
 
 Papers: figures 6 and 8, sections 5.2 and 6 of "Dynamic Control in Real-Time Heuristic Search". An entry is exact for
-the representative cell of its region, and shared by all its cells.
+the representative cell of its region, and shared by all cells of the region.
 """
 
 import numpy as np
@@ -19,10 +19,11 @@ NO_SUBGOAL = -1
 
 @kernel
 def spread(ground, source, field, came, rings, sizes):
-    """True distances to `source` on the whole map. Returns the expansions. `field` must be infinite, sizes zero.
+    """Compute true distances to `source` on the whole map. Returns the expansions.
 
-    Cells wait in rings by the whole part of their distance. No move costs less than 1, so cells of one ring cannot
-    improve each other, and their order does not matter; none costs more than 2, so three rings are enough.
+    `field` must be infinite and `sizes` zero before. Cells wait in rings by the integer part of their distance. No move
+    costs less than 1, so cells of one ring cannot improve each other, and their order does not matter. No move costs
+    more than 2, so three rings are enough.
     """
     moves, step, cost = ground.moves, ground.step, ground.cost
     field[source] = 0.0
@@ -36,7 +37,7 @@ def spread(ground, source, field, came, rings, sizes):
             s = np.int64(rings[place, i])
             g = field[s]
             if np.int64(g) != ring:
-                continue  # it was moved to an earlier ring
+                continue  # the cell was moved to an earlier ring
             expansions += 1
             successors = np.int64(SUCCESSORS[np.int64(came[s]) << 8 | np.int64(moves[s])])
             while successors:
@@ -60,7 +61,10 @@ def spread(ground, source, field, came, rings, sizes):
 
 @kernel
 def find_subgoals(ground, levels, level, goal_region, field, first, last, subgoal):
-    """For each region from first to last - 1 the first cell outside it on a cheapest way to the goal region."""
+    """Find for each region from first to last - 1 the first cell outside it on a cheapest path to the goal region.
+
+    Writes: subgoal.
+    """
     base = levels.first[level]
     for region in range(base + first, base + last):
         s = np.int64(levels.rep[region])
@@ -74,7 +78,7 @@ def find_subgoals(ground, levels, level, goal_region, field, first, last, subgoa
 
 @kernel
 def downhill(ground, field, s):
-    """The next cell on a cheapest way from s: ties go to the larger cost, then the smaller cell."""
+    """Return the next cell on a cheapest path from s: ties go to the larger cost, then the smaller cell."""
     is_dearer = np.int64(ground.cost[FIRST_DIAGONAL] > 1.0)
     successors = np.int64(BEST_FIRST[is_dearer << 8 | np.int64(ground.moves[s])])
     best, best_f = np.int64(-1), np.inf
@@ -90,9 +94,9 @@ def downhill(ground, field, s):
 
 @kernel
 def find_far_depths(ground, levels, level, goal_region, field, targets, ball, st, cap, first, last, depth):
-    """For each region from first to last - 1 the depth for a way to the goal region's middle. Returns the expansions.
+    """Find for each region from first to last - 1 the depth for a path to the goal region's representative.
 
-    `targets` has learned nothing.
+    `targets` must have learned nothing. Returns the expansions. Writes: depth.
     """
     base, used = levels.first[level], np.int64(0)
     z = np.int64(levels.rep[goal_region])
@@ -113,7 +117,10 @@ def find_far_depths(ground, levels, level, goal_region, field, targets, ball, st
 
 @kernel
 def find_near_depths(ground, levels, level, field, backward, targets, ball, st, cap, first, last, subgoal, depth):
-    """For each region from first to last - 1 the depth for a way to its subgoal. Returns the expansions."""
+    """Find for each region from first to last - 1 the depth for a path to its subgoal.
+
+    Returns the expansions. Writes: depth.
+    """
     base, used = levels.first[level], np.int64(0)
     for region in range(base + first, base + last):
         s, y = np.int64(levels.rep[region]), np.int64(subgoal[region - base])
@@ -139,7 +146,7 @@ def find_near_depths(ground, levels, level, field, backward, targets, ball, st, 
 
 @kernel
 def first_move(ground, targets, ball, st, s, depth):
-    """The cell to which LRTA* of this depth would move from s, learning nothing; -1: it sees no way."""
+    """Return the cell to which LRTA* of this depth would move from s, -1 if it finds no path. Learns nothing."""
     st.loc = s
     look_ahead(ground, targets, ball, st, depth, NO_REACH)
     b = best_of_rim(targets, ball, st)

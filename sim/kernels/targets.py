@@ -78,8 +78,10 @@ def only_goal(learned: Learned) -> Targets:
 
 @kernel
 def is_crowded(targets):
-    """Return whether the hash table should grow before the next value is learned. One step of LRTA* learns one
-    value."""
+    """Return whether the hash table should grow before the next value is learned.
+
+    One step of LRTA* learns one value.
+    """
     return 2 * (targets.counts[0].entries + 2) > targets.keys.size
 
 
@@ -180,8 +182,10 @@ def step_toward(ground, targets, st):
 
 @kernel
 def best_toward(ground, targets, s):
-    """Return the successor t of s with the least c(s,t) + h[t], and that sum. Ties: the target, larger c, smaller
-    cell."""
+    """Return the successor t of s with the least c(s,t) + h[t], and that sum.
+
+    Ties go to the target, then to the larger c, then to the smaller cell.
+    """
     best, best_f = np.int64(-1), np.inf
     target = targets.aimed[0].goal
     is_dearer = np.int64(ground.cost[FIRST_DIAGONAL] > 1.0)

@@ -1,13 +1,14 @@
 """Optimal lookahead depths without a cap, for a column of the database of subgoals and depths.
 
 Paper: section 5 and appendices C and D of "Dynamic Control in Real-Time Heuristic Search". The optimal depth of a cell
-is the least depth at which LRTA* with nothing learned chooses a move of a cheapest way. Depths of a hundred moves are
-common on mazes, and depth is not monotone: a deeper lookahead may choose a worse move, so every depth must be tried.
+is the least depth at which LRTA* with nothing learned chooses a move of a cheapest path. Depths of a hundred moves are
+common on mazes. Depth is not monotone, because a deeper lookahead may choose a worse move, so every depth must be
+tried.
 
-The lookahead of depth d + 1 is grown from that of depth d: the frontier joins the inside, and only cells whose g falls
-are expanded again. A region then costs about as many expansions as its last lookahead has cells, where a lookahead from
-scratch for every depth (subgoals.find_far_depths) costs the sum of all of them. Nothing is learned and h0 is
-consistent, so path-max changes no f, and the lookaheads choose the same moves.
+The lookahead of depth d + 1 is grown from the one of depth d: the frontier joins the inside, and only cells whose g
+falls are expanded again. A region then costs about as many expansions as its last lookahead has cells, while a
+lookahead from scratch for every depth (subgoals.find_far_depths) costs the sum of all of them. Nothing is learned and
+h0 is consistent, so path-max changes no f, and both kinds of lookahead choose the same moves.
 """
 
 import numpy as np
@@ -22,15 +23,17 @@ from sim.kernels.subgoals import NO_SUBGOAL
 from sim.kernels.targets import aim_at, h_toward
 
 NO_DEPTH = 0
-"""The entry of a region from which no way leads to the target."""
+"""Depth of a region from which no path leads to the target."""
 
 
 @kernel
 def find_whole_depths(ground, levels, level, goal_region, backward, targets, ball, first, last, subgoal, depth):
-    """Write the depths of the regions from first to last - 1. Return the expansions.
+    """Find the depths of the regions from first to last - 1.
 
-    The depth is the one for the way to the region's subgoal, or, where `subgoal` is empty, to the representative of the
-    goal region. `backward` is scratch memory; `targets` has learned nothing. Writes: depth.
+    The depth is for the path to the region's subgoal or, if `subgoal` is empty, to the representative of the goal
+    region. `backward` is scratch memory; `targets` must have learned nothing.
+
+    Returns the expansions. Writes: depth.
     """
     base, used = levels.first[level], np.int64(0)
     z = np.int64(levels.rep[goal_region])
@@ -55,9 +58,9 @@ def find_whole_depths(ground, levels, level, goal_region, backward, targets, bal
 
 @kernel
 def least_depth(ground, backward, targets, ball, s):
-    """Return the least depth whose first move from s is on a cheapest way to the target aimed at, or NO_DEPTH.
+    """Return the least depth whose first move from s is on a cheapest path to the present target, or NO_DEPTH.
 
-    `backward`: a search whose root is that target.
+    `backward` is a search whose root is that target.
     """
     y = np.int64(targets.aimed[0].goal)
     distance = true_distance(ground, backward, s, UNLIMITED)
@@ -86,7 +89,7 @@ def begin_ball(ground, ball, s, y):
 
 @kernel
 def grow(ground, ball, y, first, last):
-    """Expand the frontier, the cells at indices first to last - 1, and add the next one behind it.
+    """Expand the frontier, the cells at indices first to last - 1, and add the next frontier at the end of the list.
 
     The target y is never expanded. Returns the new number of cells. Writes: ball.
     """
@@ -133,7 +136,7 @@ def grow(ground, ball, y, first, last):
 def best_of_last_layer(targets, ball, y, first, last):
     """Return the frontier cell with the least f = g + h0. Ties: the target, larger g, smaller cell.
 
-    The frontier is the cells at indices first to last - 1, and the target once it is in the ball.
+    The frontier consists of the cells at indices first to last - 1, and of the target once it is in the ball.
     """
     nodes = ball.search.nodes
     best, best_f, best_g = np.int64(-1), np.inf, np.inf
@@ -151,10 +154,10 @@ def best_of_last_layer(targets, ball, y, first, last):
 
 @kernel
 def first_cell(ground, ball, s, b):
-    """Return the first cell after s on the way from s to b.
+    """Return the first cell after s on the path from s to b.
 
-    The parent of a cell is, as in a search that expands in the order of g, then of cells, the first expanded cell that
-    gives it its g. `came` cannot say it: it names the cell that was expanded first since the ball began.
+    The parent of a cell is the first expanded cell that gives it its g, in the order of a search that expands by g,
+    then by cell. `came` cannot be used: it gives the cell that was expanded first since the ball began.
     """
     nodes = ball.search.nodes
     t = np.int64(b)

@@ -1,8 +1,8 @@
-"""Cell words: a byte per cell that says what there is to paint there, one bit a meaning.
+"""Cell words: a byte of flags per cell that determines how the cell is painted.
 
-One-hot bits can be or-ed: a pixel that stands for several cells still knows that one of them was a wall.
-Nothing is ever marked as known on a blocked cell, so a wall always looks like a wall. Walls that have no passable
-cell around them have no bits at all: they are rock, of which nothing shows in a pixel that holds anything else.
+Flags can be or-ed: a pixel that represents several cells still shows that one of them was a wall. No flag of a search
+is ever set on a blocked cell, so a wall always looks like a wall. Walls without a passable cell around them have no
+flags at all: they are rock, which is invisible in a pixel that also represents other cells.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ NOT_KNOWN, NOT_DETOUR = 255 & ~KNOWN, 255 & ~DETOUR
 LEAST_G = 0.5
 
 BANDS = 8
-"""Heat is painted in this many steps; band 0 is "never" and shows the terrain."""
+"""Number of steps in which heat is painted; band 0 is "never" and shows the terrain."""
 
 
 def _word_of_letter() -> np.ndarray:
@@ -38,12 +38,12 @@ def _word_of_letter() -> np.ndarray:
 
 
 WORD_OF_LETTER = _word_of_letter()
-"""uint8[256]: the word of a cell with this map character on which nothing else is known."""
+"""uint8[256]: the word of a cell with this map character that no search knows."""
 
 
 @kernel
 def terrain_word(letters, width, s):
-    """The word of bare terrain."""
+    """Return the word of a cell's terrain."""
     word = np.int64(WORD_OF_LETTER[letters[s]])
     if word != WALL:
         return word
@@ -57,16 +57,17 @@ def terrain_word(letters, width, s):
 
 @kernel
 def translate(letters, width, words):
-    """The words of bare terrain. Writes: words."""
+    """Compute the terrain words of all cells. Writes: words."""
     for s in range(letters.size):
         words[s] = terrain_word(letters, width, s)
 
 
 @kernel
 def translate_around(letters, width, cells, words, changed):
-    """Renew the words around cells whose letters changed; list those that differ. Writes: words, changed.
+    """Update the words around cells whose letters changed, and list the cells whose words changed.
 
-    `changed` must have room for nine cells each. Returns how many changed; no cell is listed twice.
+    `changed` must have room for nine cells for each of `cells`. Returns the number of changed words; no cell is listed
+    twice. Writes: words, changed.
     """
     count = 0
     for i in range(cells.size):
@@ -84,7 +85,7 @@ def translate_around(letters, width, cells, words, changed):
 
 @kernel
 def renew(words, nodes, number, s):
-    """Mark cell s as the search has it now. Writes: words[s]."""
+    """Set the flags of cell s to its present state in the search. Writes: words[s]."""
     word = np.int64(words[s]) & ~KNOWN
     if word & PASSABLE and nodes.size:
         node = nodes[s]
@@ -95,7 +96,7 @@ def renew(words, nodes, number, s):
 
 @kernel
 def renew_all(words, terrain, nodes, number):
-    """All words from nothing. Writes: words."""
+    """Compute all words from terrain and search. Writes: words."""
     for s in range(words.size):
         word = np.int64(terrain[s])
         if nodes[s].search == number and word & PASSABLE:
@@ -105,7 +106,7 @@ def renew_all(words, terrain, nodes, number):
 
 @kernel
 def renew_some(words, terrain, nodes, number, cells):
-    """The words of cells whose terrain changed, but for the detour. Writes: words."""
+    """Compute the words of cells whose terrain changed, without the detour flag. Writes: words."""
     for i in range(cells.size):
         s = np.int64(cells[i])
         words[s] = terrain[s]
@@ -114,10 +115,10 @@ def renew_some(words, terrain, nodes, number, cells):
 
 @kernel
 def renew_around(words, nodes, number, width, cells):
-    """Mark freshly expanded cells and their neighbours. Writes: words.
+    """Update the flags of newly expanded cells and their neighbours. Writes: words.
 
-    Expanding s changes how the search has s and its neighbours, nothing else; each is read off its own record,
-    so it does not matter what became of it afterwards.
+    Expanding s changes the state of s and its neighbours in the search, nothing else. Each word is computed from the
+    cell's present record, so several expansions may be processed in one call and in any order.
     """
     height = words.size // width
     for i in range(cells.size):
@@ -130,7 +131,7 @@ def renew_around(words, nodes, number, width, cells):
 
 @kernel
 def mark_detour(words, nodes, number, cells):
-    """Set the detour bit of every listed cell that is closed in the detour search. Writes: words."""
+    """Set the detour flag of every listed cell that is closed in the detour search. Writes: words."""
     for i in range(cells.size):
         s = cells[i]
         node = nodes[s]
@@ -140,7 +141,10 @@ def mark_detour(words, nodes, number, cells):
 
 @kernel
 def mark_whole_detour(words, nodes, number, found):
-    """Like mark_detour for a search without notes; lists the marked cells. Writes: words, found. Returns how many."""
+    """Set the detour flag of every closed cell of a search without notes, and list these cells.
+
+    Returns their number. Writes: words, found.
+    """
     count = 0
     for s in range(words.size):
         node = nodes[s]
@@ -153,17 +157,17 @@ def mark_whole_detour(words, nodes, number, found):
 
 @kernel
 def clear_detour(words, cells):
-    """Writes: words."""
+    """Clear the detour flag of the listed cells. Writes: words."""
     for i in range(cells.size):
         words[cells[i]] &= NOT_DETOUR
 
 
 @kernel
 def take_back(words, moves, step, late, root):
-    """Show the search as it was before it expanded the `late` cells. Writes: words.
+    """Restore the words to the state before the search expanded the `late` cells. Writes: words.
 
-    An expansion generates every neighbour that a legal move leads to, so a cell was known already if it is the
-    root or one of its neighbours was closed before. Exact as long as the map has not changed in between.
+    An expansion generates every neighbour that a legal move leads to, so a cell was known before if it is the root or
+    one of its neighbours was closed before. The result is exact if the map has not changed in between.
     """
     for i in range(late.size):
         words[late[i]] &= NOT_KNOWN
@@ -177,7 +181,7 @@ def take_back(words, moves, step, late, root):
 
 @kernel
 def settle(words, moves, step, s, root):
-    """Open or unknown, by the closed cells around s. Writes: words[s]."""
+    """Set cell s to open or unknown, depending on the closed cells around it. Writes: words[s]."""
     if words[s] & CLOSED or not words[s] & PASSABLE:
         return
     word = np.int64(words[s]) & ~KNOWN
@@ -194,9 +198,9 @@ def settle(words, moves, step, s, root):
 
 @kernel
 def band_of(value, limits):
-    """How many of the eight rising limits the value is above: its band, 0 for nothing.
+    """Return the heat band of a value: the number of the eight rising limits that it exceeds, 0 for none.
 
-    Written out so that the compiler makes it branch-free and handles many cells at once.
+    The sum is unrolled so that the compiler makes it branch-free and processes many cells at once.
     """
     band = np.uint8(value > limits[0]) + np.uint8(value > limits[1])
     band += np.uint8(value > limits[2]) + np.uint8(value > limits[3])
@@ -206,14 +210,14 @@ def band_of(value, limits):
 
 @kernel
 def count_bands(counts, limits, bands):
-    """The bands of all cells. Writes: bands."""
+    """Compute the bands of all cells. Writes: bands."""
     for s in range(counts.size):
         bands[s] = band_of(counts[s], limits)
 
 
 @kernel
 def count_bands_at(counts, limits, bands, cells):
-    """The bands of some cells. Writes: bands. Returns the largest count among them."""
+    """Compute the bands of some cells. Returns the largest count among them. Writes: bands."""
     largest = np.int64(0)
     for i in range(cells.size):
         s = cells[i]
@@ -224,7 +228,10 @@ def count_bands_at(counts, limits, bands, cells):
 
 @kernel
 def count_scrub(cells, marks, first, been, counts):
-    """Count the moves from entry `first` of a trail on that lead onto a cell again, or back. Writes: been, counts."""
+    """Count the moves from entry `first` of a trail on that are back-moves or lead onto a visited cell.
+
+    Writes: been, counts.
+    """
     for i in range(first, cells.size):
         s = cells[i]
         is_move = i > 0 and cells[i - 1] != s and not marks[i] & log.TRIAL
@@ -243,7 +250,7 @@ def largest_of(counts):
 
 @kernel
 def learned_bands(learned, limits, bands):
-    """The bands of h - h0 of all cells. Writes: bands. Returns the largest difference."""
+    """Compute the bands of h - h0 of all cells. Returns the largest difference. Writes: bands."""
     largest = 0.0
     for s in range(bands.size):
         value = excess(learned, s)
@@ -254,7 +261,10 @@ def learned_bands(learned, limits, bands):
 
 @kernel
 def learned_bands_at(learned, limits, bands, first):
-    """The bands of the cells that changed from change `first` on. Writes: bands. Returns the largest difference."""
+    """Compute the bands of cells whose h changed, from change number `first` on.
+
+    Returns the largest h - h0 among them. Writes: bands.
+    """
     largest = 0.0
     for change in range(first, learned.target[0].changes):
         s = learned.changed[change % learned.changed.size]
@@ -266,7 +276,7 @@ def learned_bands_at(learned, limits, bands, first):
 
 @kernel
 def g_of(nodes, words, s):
-    """The g of a known cell, that of the root a little above zero so that it has a band; 0 for all others."""
+    """Return the g of a known cell, 0 for all others; the root's g is raised slightly so that it has a band."""
     if not words[s] & KNOWN:
         return 0.0
     g = nodes[s].g
@@ -275,7 +285,7 @@ def g_of(nodes, words, s):
 
 @kernel
 def g_bands(nodes, words, limits, bands):
-    """The bands of g of all cells. Writes: bands. Returns the largest g."""
+    """Compute the bands of g of all cells. Returns the largest g. Writes: bands."""
     largest = 0.0
     for s in range(bands.size):
         value = g_of(nodes, words, s)
@@ -286,7 +296,7 @@ def g_bands(nodes, words, limits, bands):
 
 @kernel
 def g_bands_around(nodes, words, width, limits, bands, cells):
-    """The bands of freshly expanded cells and of their neighbours. Writes: bands. Returns the largest g of those."""
+    """Compute the bands of newly expanded cells and their neighbours. Returns the largest g of these. Writes: bands."""
     height = words.size // width
     largest = 0.0
     for i in range(cells.size):
@@ -303,9 +313,10 @@ def g_bands_around(nodes, words, width, limits, bands, cells):
 
 @kernel
 def difference_bands(a, b, limits, bands):
-    """The bands of a - b: odd where b is larger, even where a is, further apart higher. Writes: bands.
+    """Compute the bands of a - b: odd where b is larger, even where a is larger, higher for a larger difference.
 
-    That order makes the largest band of several cells the largest difference. Returns the largest difference.
+    With this order, the largest band of several cells is the band of the largest difference. Returns the largest
+    difference. Writes: bands.
     """
     largest = np.int64(0)
     for s in range(a.size):
@@ -318,15 +329,27 @@ def difference_bands(a, b, limits, bands):
     return largest
 
 
-# --- where the agent has walked -----------------------------------------------------------------------
+# --- trail of the agent -------------------------------------------------------------------------------
 
 
 @kernel
 def new_edges(cells, marks, first, width, seen, edge_cell, edge_way, count):
     """List the moves after entry `first` of a trail that were not made before, each once.
 
-    `seen[s]` has bit d set when the move from s in direction d is listed; `edge_way` is d, plus 8 for a back-move.
-    Writes: seen, edge_cell, edge_way, which must have room. Returns the number of listed moves.
+    Args:
+        cells: Cells of the trail.
+        marks: Marks of the trail's entries, see log.py.
+        first: Entry of the trail after which moves are new.
+        width: Width of the map.
+        seen: Bits of the moves already listed for each cell: bit d for a move in direction d, d + 8 for a back-move.
+        edge_cell: List of the first cells of moves. Must have enough room.
+        edge_way: List of the directions of moves, plus 8 for a back-move. Must have enough room.
+        count: Number of moves already listed.
+
+    Returns:
+        The new number of listed moves.
+
+    Writes: seen, edge_cell, edge_way.
     """
     for i in range(max(1, first), cells.size):
         s = np.int64(cells[i - 1])
@@ -347,7 +370,7 @@ def new_edges(cells, marks, first, width, seen, edge_cell, edge_way, count):
 
 @kernel
 def way_of(dx, dy):
-    """The direction, in the order of octile.DX and DY, of a step to a neighbour."""
+    """Return the direction, in the order of octile.DX and DY, of a step to a neighbour."""
     if dx == 0:
         return 0 if dy < 0 else 2
     if dy == 0:

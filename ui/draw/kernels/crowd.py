@@ -1,4 +1,4 @@
-"""Crowds: hundreds of dots and their tails in one call each."""
+"""Crowds: hundreds of dots and their tails, in one call each."""
 
 import numpy as np
 
@@ -9,7 +9,10 @@ from ui.draw.kernels.strokes import middle_x, middle_y, stroke
 
 @kernel
 def stroke_tails(frame, tails, width, colours):
-    """Where each was lately, row by row: older moves first and in earlier colours. Writes: frame.pixels."""
+    """Draw the last cells of each agent as a line, older moves first and in earlier colours. Writes: frame.pixels.
+
+    `tails` has a row for each agent and a column for each tick, oldest first.
+    """
     agents, ticks = tails.shape
     for j in range(1, ticks):
         colour = colours[(j - 1) * colours.size // (ticks - 1)]
@@ -22,7 +25,11 @@ def stroke_tails(frame, tails, width, colours):
 
 @kernel
 def stamp_some(frame, mask, tails, glide, kinds, wanted, colour):
-    """A mark on each agent of this kind, on its way from its last cell to this one. Writes: frame.pixels."""
+    """Draw a mark at each agent of kind `wanted`. Writes: frame.pixels.
+
+    `glide`, from 0 to 1, interpolates the position between the agent's last cell and its present one. After a jump the
+    mark is at the present cell.
+    """
     last = tails.shape[1] - 1
     for i in range(kinds.size):
         if kinds[i] != wanted:

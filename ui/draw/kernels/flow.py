@@ -1,4 +1,4 @@
-"""Flow: in each known cell an arrow to the cell it was reached from."""
+"""Flow: an arrow in each known cell toward the cell it was reached from."""
 
 import numpy as np
 
@@ -9,7 +9,10 @@ from ui.draw.kernels.paint import first_cell, left_of, stamp
 
 @kernel
 def stamp_flow(frame, nodes, number, masks, colour):
-    """masks[d]: the arrow of a cell that was reached by a move in direction d. Writes: frame.pixels."""
+    """Paint an arrow into each known cell in view, except roots. Writes: frame.pixels.
+
+    masks[d] is the arrow for a cell that was reached by a move in direction d.
+    """
     zoom, size = frame.zoom, masks.shape[1]
     for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0 = left_of(row, frame.top, zoom)

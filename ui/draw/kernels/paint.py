@@ -1,7 +1,7 @@
-"""Painting cells into a window's pixels: fills at any zoom, and what stands in a cell when it is large enough.
+"""Painting of cells into a window's pixels: fills at any zoom, and marks inside cells that are large enough.
 
-Pixels are uint32 0x00RRGGBB, [row, column], the window's own memory. A cell covers the pixels whose centres
-lie in it; `left_of` is the only place that says which those are, so that fills and marks agree at any zoom.
+Pixels are uint32 0x00RRGGBB, [row, column], the window's own memory. A cell covers the pixels whose centres are in it.
+Only `left_of` computes these pixels, so that fills and marks agree at any zoom.
 """
 
 from typing import NamedTuple
@@ -13,15 +13,15 @@ from ui.draw.kernels.cellwords import PASSABLE, SWAMP, TREES, WATER
 
 
 class Frame(NamedTuple):
-    """The part of the window that shows a map, and which part of the map. Make it anew for every picture."""
+    """Part of the window that shows a map, and the part of the map shown. A new one is needed for every picture."""
 
     pixels: np.ndarray  # uint32[height of the window, width of the window]
-    x: int  # the map area in the window
+    x: int  # upper left corner of the map area in the window, in pixels
     y: int
     width: int
     height: int
-    zoom: float  # pixels a cell
-    left: float  # map position of the area's upper left corner
+    zoom: float  # pixels per cell
+    left: float  # point of the map at the area's upper left corner, in cells
     top: float
     map_width: int
     map_height: int
@@ -29,13 +29,13 @@ class Frame(NamedTuple):
 
 @kernel
 def left_of(cell, origin, zoom):
-    """The first pixel of a column (or row) of cells, from the edge of the map area; may be negative."""
+    """Return the first pixel of a column (or row) of cells, from the edge of the map area; may be negative."""
     return np.int64(np.ceil((cell - origin) * zoom - 0.5))
 
 
 @kernel
 def first_cell(origin, zoom, cells):
-    """The first column (or row) of cells of which a pixel shows."""
+    """Return the first column (or row) of cells with a pixel in view."""
     cell = max(np.int64(0), np.int64(np.floor(origin)) - 1)
     while cell < cells and left_of(cell + 1, origin, zoom) <= 0:
         cell += 1
@@ -44,7 +44,7 @@ def first_cell(origin, zoom, cells):
 
 @kernel
 def cells_of_pixels(origin, zoom, cells, pixels, out):
-    """Which column (or row) of cells each pixel shows, for zoom >= 1. Writes: out.
+    """Compute the column (or row) of cells that each pixel shows, for zoom >= 1. Writes: out.
 
     Returns the first pixel that shows the map and the one after the last.
     """
@@ -62,11 +62,22 @@ def cells_of_pixels(origin, zoom, cells, pixels, out):
 
 @kernel
 def paint_cells(frame, words, bands, lut, outside, columns, rows):
-    """Fill every pixel with the colour of its cell, for zoom >= 1. `bands` may be empty: no heat.
+    """Fill every pixel with the colour of its cell, for zoom >= 1.
 
-    A row of pixels like the one above is copied. Look-up tables of indices are unsigned, here and below: a signed
-    index costs a test for "counted from the end", and that more than doubles the time. Writes: frame.pixels, columns,
-    rows.
+    A row of pixels with the same cells as the row above is copied from it. Indices read from or used in look-up tables
+    are unsigned, here and below: a signed index costs a test for "counted from the end", which more than doubles the
+    time.
+
+    Args:
+        frame: Part of the window to paint.
+        words: Word of each cell, see cellwords.py.
+        bands: Heat band of each cell; empty: no heat.
+        lut: Colour of each word, or of each band << 8 | word.
+        outside: Colour of pixels outside the map.
+        columns: Scratch, an entry for each pixel of a row.
+        rows: Scratch, an entry for each row of pixels.
+
+    Writes: frame.pixels, columns, rows.
     """
     width = frame.map_width
     from_x, to_x = cells_of_pixels(frame.left, frame.zoom, width, frame.width, columns)
@@ -96,11 +107,11 @@ def paint_cells(frame, words, bands, lut, outside, columns, rows):
 
 @kernel
 def paint_small_cells(frame, words, bands, lut, outside, scratch, columns):
-    """Fill every pixel with the colour of all its cells together, for zoom < 1: no cell is ever left out.
+    """Fill every pixel with the combined colour of all its cells, for zoom < 1: no cell is ever left out.
 
-    Each cell belongs to exactly one pixel. Words are or-ed, the largest band wins; first down the rows, which the
-    compiler does for many cells at once, then along. `scratch` is uint8[2, map width], `columns` uint32[3, pixels].
-    Writes: frame.pixels, scratch, columns.
+    Each cell belongs to exactly one pixel. Words are or-ed, the largest band wins. Cells are combined first down the
+    rows, where the compiler processes many cells at once, then along the row. The arguments are as in paint_cells(),
+    but `scratch` is uint8[2, map width] and `columns` is uint32[3, pixels]. Writes: frame.pixels, scratch, columns.
     """
     width, step = frame.map_width, 1.0 / frame.zoom
     from_x, to_x = cells_of_small_pixels(frame.left, step, width, frame.width, columns)
@@ -123,7 +134,7 @@ def paint_small_cells(frame, words, bands, lut, outside, scratch, columns):
 
 @kernel
 def cells_of_small_pixels(origin, step, cells, pixels, out):
-    """First, middle and last column of cells of each pixel, for zoom < 1. Writes: out.
+    """Compute the first, middle and last column of cells of each pixel, for zoom < 1. Writes: out.
 
     Returns the first pixel that shows the map and the one after the last.
     """
@@ -139,7 +150,10 @@ def cells_of_small_pixels(origin, step, cells, pixels, out):
 
 @kernel
 def or_rows(words, width, top, bottom, out):
-    """Or the rows of cells from `top` to before `bottom`, at least three in one go. Writes: out."""
+    """Combine the words of the rows of cells from `top` up to `bottom` (exclusive) by "or". Writes: out.
+
+    The first three rows are combined in one pass.
+    """
     second, third = min(top + 1, bottom - 1), min(top + 2, bottom - 1)
     a = words[top * width : (top + 1) * width]
     b = words[second * width : (second + 1) * width]
@@ -154,7 +168,7 @@ def or_rows(words, width, top, bottom, out):
 
 @kernel
 def max_rows(bands, width, top, bottom, out):
-    """The largest of each column of the rows from `top` to before `bottom`. Writes: out."""
+    """Compute each column's largest band in the rows from `top` up to `bottom` (exclusive). Writes: out."""
     second, third = min(top + 1, bottom - 1), min(top + 2, bottom - 1)
     a = bands[top * width : (top + 1) * width]
     b = bands[second * width : (second + 1) * width]
@@ -169,10 +183,10 @@ def max_rows(bands, width, top, bottom, out):
 
 @kernel
 def paint_line(line, words, lut, columns, from_x, to_x, are_many):
-    """Writes: line."""
+    """Fill a row of pixels with the colours of their cells' combined words. Writes: line."""
     for x in range(from_x, to_x):
         word = words[columns[0, x]] | words[columns[1, x]] | words[columns[2, x]]
-        if are_many:  # more than three columns of cells in a pixel
+        if are_many:  # true if a pixel may have more than three columns of cells
             for column in range(columns[0, x] + 1, columns[2, x]):
                 word |= words[column]
         line[x] = lut[word]
@@ -180,7 +194,7 @@ def paint_line(line, words, lut, columns, from_x, to_x, are_many):
 
 @kernel
 def paint_hot_line(line, words, bands, lut, columns, from_x, to_x, are_many):
-    """Writes: line."""
+    """Fill a row of pixels with the colours of their cells' combined words and bands. Writes: line."""
     for x in range(from_x, to_x):
         first, middle, last = columns[0, x], columns[1, x], columns[2, x]
         word = words[first] | words[middle] | words[last]
@@ -197,7 +211,7 @@ def paint_hot_line(line, words, bands, lut, columns, from_x, to_x, are_many):
 
 @kernel
 def blend(under, colour, alpha):
-    """The colour laid over `under`; alpha from 0 to 255."""
+    """Return `colour` blended over `under`; alpha from 0 to 255."""
     u, c = np.int64(under), np.int64(colour)
     red = ((u >> 16 & 255) * (255 - alpha) + (c >> 16 & 255) * alpha + 127) // 255
     green = ((u >> 8 & 255) * (255 - alpha) + (c >> 8 & 255) * alpha + 127) // 255
@@ -216,7 +230,7 @@ def fill_rect(frame, x0, y0, x1, y1, colour):
 
 @kernel
 def stamp(frame, mask, x0, y0, colour):
-    """Lay a colour over the pixels of a mask of alphas whose upper left corner is given. Writes: frame.pixels."""
+    """Blend a colour into the pixels of a mask of alphas, whose upper left corner is given. Writes: frame.pixels."""
     height, width = mask.shape
     for row in range(max(0, -y0), min(height, frame.height - y0)):
         for column in range(max(0, -x0), min(width, frame.width - x0)):
@@ -228,19 +242,19 @@ def stamp(frame, mask, x0, y0, colour):
 
 @kernel
 def stamp_at(frame, mask, cell_x, cell_y, colour):
-    """A mask in the middle of a map position given in cells. Writes: frame.pixels."""
+    """Stamp a mask centred at a point of the map, given in cells. Writes: frame.pixels."""
     height, width = mask.shape
     x = np.int64(np.floor((cell_x - frame.left) * frame.zoom - 0.5 * width + 0.5))
     y = np.int64(np.floor((cell_y - frame.top) * frame.zoom - 0.5 * height + 0.5))
     stamp(frame, mask, x, y, colour)
 
 
-# --- what stands in a cell ----------------------------------------------------------------------------
+# --- marks inside cells -------------------------------------------------------------------------------
 
 
 @kernel
 def paint_edges(frame, words, bit, colour):
-    """An inset edge, 1 px, in every cell whose word has this bit. Writes: frame.pixels."""
+    """Paint an inset edge, 1 px wide, in every cell whose word has this bit. Writes: frame.pixels."""
     zoom = frame.zoom
     for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0 = left_of(row, frame.top, zoom)
@@ -257,7 +271,7 @@ def paint_edges(frame, words, bit, colour):
 
 @kernel
 def paint_wall_edges(frame, words, bits, px, colour):
-    """Lines, `px` wide, in cells with one of these bits where they meet passable ones. Writes: frame.pixels."""
+    """Paint lines, `px` wide, in cells with one of these bits where they touch passable ones. Writes: frame.pixels."""
     zoom, width, height = frame.zoom, frame.map_width, frame.map_height
     for row in range(first_cell(frame.top, zoom, height), height):
         y0, y1 = left_of(row, frame.top, zoom), left_of(row + 1, frame.top, zoom)
@@ -273,7 +287,10 @@ def paint_wall_edges(frame, words, bits, px, colour):
 
 @kernel
 def paint_edges_of(frame, words, column, row, x0, y0, x1, y1, px, colour):
-    """The lines of one blocked cell: a strip of it at each side, a square at each corner. Writes: frame.pixels."""
+    """Paint the lines of one blocked cell: a strip for each passable side, a square for each passable corner.
+
+    Writes: frame.pixels.
+    """
     for dy in range(-1, 2):
         for dx in range(-1, 2):
             if is_passable(frame, words, column + dx, row + dy):
@@ -291,7 +308,7 @@ def is_passable(frame, words, column, row):
 
 @kernel
 def paint_dots(frame, bands, band, size, colour):
-    """A square of `size` pixels in the middle of every cell of one band. Writes: frame.pixels."""
+    """Paint a square of `size` pixels in the middle of every cell of one band. Writes: frame.pixels."""
     zoom = frame.zoom
     for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0, y1 = left_of(row, frame.top, zoom), left_of(row + 1, frame.top, zoom)
@@ -307,7 +324,10 @@ def paint_dots(frame, bands, band, size, colour):
 
 @kernel
 def paint_textures(frame, words, masks, colours):
-    """The textures of trees, swamp and water, whose masks and colours are given in this order. Writes: frame.pixels."""
+    """Paint the textures of trees, swamp and water. Writes: frame.pixels.
+
+    `masks` and `colours` are in this order.
+    """
     zoom = frame.zoom
     for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0 = left_of(row, frame.top, zoom)
@@ -325,7 +345,7 @@ def paint_textures(frame, words, masks, colours):
 
 @kernel
 def paint_rings(frame, words, bit, mask, colour):
-    """A mark in the middle of every cell whose word has this bit. Writes: frame.pixels."""
+    """Stamp a mask into the middle of every cell whose word has this bit. Writes: frame.pixels."""
     zoom, size = frame.zoom, mask.shape[0]
     for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0 = left_of(row, frame.top, zoom)
@@ -344,7 +364,7 @@ def paint_rings(frame, words, bit, mask, colour):
 
 @kernel
 def outline(frame, x0, y0, x1, y1, colour):
-    """A rectangle's edge, 1 px, its far ends excluded. Writes: frame.pixels."""
+    """Paint the edge of a rectangle, 1 px wide, its far ends excluded. Writes: frame.pixels."""
     fill_rect(frame, x0, y0, x1, y0 + 1, colour)
     fill_rect(frame, x0, y1 - 1, x1, y1, colour)
     fill_rect(frame, x0, y0 + 1, x0 + 1, y1 - 1, colour)
@@ -353,7 +373,7 @@ def outline(frame, x0, y0, x1, y1, colour):
 
 @kernel
 def paint_grid(frame, words, colour):
-    """Lines, 1 px, between passable cells; walls have edges of their own. Writes: frame.pixels."""
+    """Paint lines, 1 px wide, between passable cells; walls have edges of their own. Writes: frame.pixels."""
     zoom, width = frame.zoom, frame.map_width
     for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0 = left_of(row, frame.top, zoom)
@@ -375,7 +395,7 @@ def paint_grid(frame, words, colour):
 
 @kernel
 def frame_cells(frame, cells, px, colour):
-    """A frame inside each of some cells, `px` wide, a pixel from its border. Writes: frame.pixels."""
+    """Paint a frame, `px` wide, inside each listed cell, one pixel from its border. Writes: frame.pixels."""
     for i in range(cells.size):
         column, row = np.int64(cells[i]) % frame.map_width, np.int64(cells[i]) // frame.map_width
         x0, y0 = left_of(column, frame.left, frame.zoom) + 1, left_of(row, frame.top, frame.zoom) + 1
@@ -386,7 +406,7 @@ def frame_cells(frame, cells, px, colour):
 
 @kernel
 def tint_cells(frame, cells, colour, alpha):
-    """Lay a colour over whole cells, such as those that a brush would paint. Writes: frame.pixels."""
+    """Blend a colour over whole cells, for example the cells that a brush would paint. Writes: frame.pixels."""
     for i in range(cells.size):
         column, row = np.int64(cells[i]) % frame.map_width, np.int64(cells[i]) // frame.map_width
         x0, y0 = left_of(column, frame.left, frame.zoom), left_of(row, frame.top, frame.zoom)

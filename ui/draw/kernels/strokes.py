@@ -1,6 +1,6 @@
-"""Lines over cells: paths, trails, back-moves, trees. They run from cell middle to cell middle.
+"""Lines over cells: paths, trails, back-moves, trees. They run between the middles of cells.
 
-Every line is drawn twice, first wider in its casing colour, then in its own, so that it shows on any background.
+Every line is drawn twice, first wider in its casing colour, then in its own, so that it is visible on any background.
 """
 
 import numpy as np
@@ -12,12 +12,12 @@ from ui.draw.kernels.cellwords import KNOWN
 from ui.draw.kernels.paint import fill_rect, first_cell, left_of
 
 ASIDE = 0.28
-"""How far beside the way out a back-move is drawn, in cells."""
+"""Offset of a back-move from the line of the forward move, in cells."""
 
 
 @kernel
 def stroke(frame, ax, ay, bx, by, width, colour):
-    """A line between two points of the map area, in pixels, ends included. Writes: frame.pixels."""
+    """Draw a line between two points of the map area, in pixels, both ends included. Writes: frame.pixels."""
     half = 0.5 * width - 0.5
     x0, y0 = np.int64(np.floor(ax - half)), np.int64(np.floor(ay - half))
     x1, y1 = np.int64(np.floor(bx - half)), np.int64(np.floor(by - half))
@@ -35,7 +35,7 @@ def stroke(frame, ax, ay, bx, by, width, colour):
 
 @kernel
 def middle(cell, origin, zoom):
-    """The middle of a column (or row) of cells, as a pixel; a half means between two pixels."""
+    """Return the middle of a column (or row) of cells in pixels; a half means between two pixels."""
     if zoom < 1.0:
         return (cell + 0.5 - origin) * zoom - 0.5
     return 0.5 * (left_of(cell, origin, zoom) + left_of(cell + 1, origin, zoom) - 1)
@@ -53,7 +53,7 @@ def middle_y(frame, s):
 
 @kernel
 def stroke_move(frame, s, dx, dy, width, colour):
-    """A line from the middle of cell s to that of a neighbour. Writes: frame.pixels."""
+    """Draw a line from the middle of cell s to the middle of a neighbour. Writes: frame.pixels."""
     column, row = s % frame.map_width, s // frame.map_width
     ax, ay = middle(column, frame.left, frame.zoom), middle(row, frame.top, frame.zoom)
     bx, by = middle(column + dx, frame.left, frame.zoom), middle(row + dy, frame.top, frame.zoom)
@@ -62,7 +62,7 @@ def stroke_move(frame, s, dx, dy, width, colour):
 
 @kernel
 def stroke_arcs(frame, x, y, arcs, width, colour):
-    """Lines between pairs of places, in cells. Writes: frame.pixels."""
+    """Draw a line for each arc, a pair of indices into the points (x, y), in cells. Writes: frame.pixels."""
     for i in range(arcs.shape[0]):
         u, v = arcs[i, 0], arcs[i, 1]
         ax, ay = (x[u] + 0.5 - frame.left) * frame.zoom, (y[u] + 0.5 - frame.top) * frame.zoom
@@ -72,7 +72,7 @@ def stroke_arcs(frame, x, y, arcs, width, colour):
 
 @kernel
 def stroke_cells(frame, cells, width, colour):
-    """A line through cells, one after the other. Writes: frame.pixels."""
+    """Draw a line through cells, one after the other. Writes: frame.pixels."""
     for i in range(1, cells.size):
         s, t = np.int64(cells[i - 1]), np.int64(cells[i])
         stroke(frame, middle_x(frame, s), middle_y(frame, s), middle_x(frame, t), middle_y(frame, t), width, colour)
@@ -80,8 +80,11 @@ def stroke_cells(frame, cells, width, colour):
 
 @kernel
 def dash_cells(frame, cells, width, colour, dash, gap):
-    """A dashed line through cells; the dashes stay where they are while the far end grows. Writes: frame.pixels."""
-    at = 0.0  # pixels since the last dash began
+    """Draw a dashed line through cells. Writes: frame.pixels.
+
+    The dashes keep their positions while the far end of the line grows.
+    """
+    at = 0.0  # length since the last dash began, in pixels
     for i in range(1, cells.size):
         s, t = np.int64(cells[i - 1]), np.int64(cells[i])
         ax, ay = middle_x(frame, s), middle_y(frame, s)
@@ -102,7 +105,10 @@ def dash_cells(frame, cells, width, colour, dash, gap):
 
 @kernel
 def stroke_moves(frame, cells, ways, count, width, colour):
-    """A line for each listed move that is no back-move. Writes: frame.pixels."""
+    """Draw a line for each of the first `count` listed moves that is no back-move. Writes: frame.pixels.
+
+    `cells` and `ways` are lists as made by cellwords.new_edges().
+    """
     for i in range(count):
         way = np.int64(ways[i])
         if way < 8:
@@ -111,7 +117,7 @@ def stroke_moves(frame, cells, ways, count, width, colour):
 
 @kernel
 def stroke_moves_beside(frame, bands, cells, ways, count, width, colour):
-    """Like stroke_moves, but only between cells that have no heat. Writes: frame.pixels."""
+    """Draw lines like stroke_moves(), but only between cells without heat. Writes: frame.pixels."""
     for i in range(count):
         way = np.int64(ways[i])
         if way < 8:
@@ -122,7 +128,7 @@ def stroke_moves_beside(frame, bands, cells, ways, count, width, colour):
 
 @kernel
 def stroke_recent(frame, cells, marks, width, colour):
-    """A line through the last entries of a trail, back-moves left out. Writes: frame.pixels."""
+    """Draw a line through the last entries of a trail, without back-moves. Writes: frame.pixels."""
     for i in range(1, cells.size):
         s, t = np.int64(cells[i - 1]), np.int64(cells[i])
         if s != t and not marks[i] & (log.BACK_MOVE | log.TRIAL):
@@ -131,13 +137,25 @@ def stroke_recent(frame, cells, marks, width, colour):
 
 @kernel
 def stroke_back_moves(frame, cells, ways, count, seen, width, extra, colour, arm):
-    """A dash for each listed back-move, to the right of where it leads, with a chevron of `arm` pixels at its end.
+    """Draw a dash for each listed back-move, to the right of its direction.
 
-    Where cells are too small for a dash each, every second stretch of a longer way back is left out; `seen` tells
-    whether the way goes on, so that a single move always shows. `extra` widens the line for its casing.
+    Where cells are too small for single dashes, every second stretch of a longer run of back-moves is left out. A
+    back-move that no other one continues, according to `seen`, is always drawn, so that single moves are visible.
+
+    Args:
+        frame: Part of the window that shows the map.
+        cells: First cell of each listed move.
+        ways: Direction of each listed move, plus 8 for a back-move.
+        count: Number of listed moves.
+        seen: Bits of the listed moves from each cell, see cellwords.new_edges().
+        width: Width of the line in pixels.
+        extra: Pixels added to the width for the casing.
+        colour: Colour of the line.
+        arm: Length in pixels of the chevron's arms at the end of a dash, 0: none.
+
     Writes: frame.pixels.
     """
-    period = np.int64(max(1.0, np.ceil(3.0 / frame.zoom)))  # cells in a dash and in a gap where cells are small
+    period = np.int64(max(1.0, np.ceil(3.0 / frame.zoom)))  # length of a dash and of a gap, in cells
     for i in range(count):
         way = np.int64(ways[i]) - 8
         if way < 0:
@@ -152,7 +170,7 @@ def stroke_back_moves(frame, cells, ways, count, seen, width, extra, colour, arm
 
 @kernel
 def stroke_recent_back_moves(frame, cells, marks, width, extra, colour, arm):
-    """Like stroke_back_moves for the last entries of a trail. Writes: frame.pixels."""
+    """Draw dashes like stroke_back_moves() for the last entries of a trail. Writes: frame.pixels."""
     for i in range(1, cells.size):
         s, t = np.int64(cells[i - 1]), np.int64(cells[i])
         if s != t and marks[i] & log.BACK_MOVE:
@@ -162,7 +180,7 @@ def stroke_recent_back_moves(frame, cells, marks, width, extra, colour, arm):
 
 @kernel
 def back_move(frame, s, dx, dy, width, extra, colour, arm):
-    """One dash, a quarter of a cell beside the line from cell s towards (dx, dy). Writes: frame.pixels."""
+    """Draw one dash from cell s towards (dx, dy), shifted to the right by ASIDE. Writes: frame.pixels."""
     zoom = frame.zoom
     gap = max(1.5, 0.25 * zoom) + width - 1.0
     ends = 0.5 * gap / zoom if zoom >= 3.0 else 0.0
@@ -177,7 +195,7 @@ def back_move(frame, s, dx, dy, width, extra, colour, arm):
 
 @kernel
 def chevron(frame, x, y, dx, dy, arm, width, colour):
-    """An arrow head that points along (dx, dy), its tip at (x, y). Writes: frame.pixels."""
+    """Draw an arrow head that points along (dx, dy), its tip at (x, y). Writes: frame.pixels."""
     if dx != 0 and dy != 0:
         stroke(frame, x, y, x - arm * dx, y, width, colour)
         stroke(frame, x, y, x, y - arm * dy, width, colour)
@@ -188,7 +206,7 @@ def chevron(frame, x, y, dx, dy, arm, width, colour):
 
 @kernel
 def stroke_tree(frame, words, nodes, number, width, colour):
-    """A line from every known cell in sight to its parent. Writes: frame.pixels."""
+    """Draw a line from every known cell in view to its parent. Writes: frame.pixels."""
     zoom = frame.zoom
     for row in range(max(0, first_cell(frame.top, zoom, frame.map_height) - 1), frame.map_height):
         if left_of(row - 1, frame.top, zoom) >= frame.height:
@@ -205,9 +223,9 @@ def stroke_tree(frame, words, nodes, number, width, colour):
 
 @kernel
 def mark_edits(frame, cells, is_blocked, reach, width, colour):
-    """Marks of edits: an x on a blocked cell, a dotted square on a freed one; `reach` is half their size in pixels.
+    """Draw marks of edits: an x on a blocked cell, a dotted square on a freed one. Writes: frame.pixels.
 
-    Writes: frame.pixels.
+    `reach` is half the size of each mark, in pixels.
     """
     for i in range(cells.size):
         s = np.int64(cells[i])
@@ -220,14 +238,14 @@ def mark_edits(frame, cells, is_blocked, reach, width, colour):
 
 @kernel
 def cross(frame, x, y, far, width, colour):
-    """An x around a point. Writes: frame.pixels."""
+    """Draw an x around a point. Writes: frame.pixels."""
     stroke(frame, x - far, y - far, x + far, y + far, width, colour)
     stroke(frame, x - far, y + far, x + far, y - far, width, colour)
 
 
 @kernel
 def dots(frame, x, y, far, width, colour):
-    """A dotted square around a point. Writes: frame.pixels."""
+    """Draw a dotted square around a point. Writes: frame.pixels."""
     count = max(1, np.int64(far / (1.5 * width + 1.0)))
     for i in range(-count, count + 1):
         at = i * far / count
