@@ -22,8 +22,9 @@ RESULT = np.dtype([("budget", "i8"), ("done", "i8"), ("legal", "i8"), ("status",
 first illegal one, and the agent's status."""
 
 RULE = np.dtype([("policy", "i8"), ("heeds", "i8"), ("weight", "f8"), ("cell", "i8"), ("place", "i8")], align=True)
-"""How an agent reacts to a change of the map, see the arguments of tb_bfs.on_change; other kinds of agents have no
-choice. `cell` and `place` belong to make_routes: the cell to be stored next, and its index in the route."""
+"""Reaction of an agent to a change of the map: `policy`, `heeds` and `weight` are arguments of tb_bfs.on_change; other
+kinds of agents have no choice. `cell` and `place` belong to make_routes: the cell to be stored next, and its index in
+the route."""
 
 CHOSEN = ("policy", "heeds", "weight")
 """Fields of a rule that are set by its agent."""

@@ -30,11 +30,11 @@ RECORD = np.dtype([("count", "i8"), ("head", "i8"), ("last_depth", "i8"), ("prob
 class Tree(NamedTuple):
     """Decision tree in flat arrays. Node 0 is its root; a leaf has feature -1 and a depth."""
 
-    feature: np.ndarray  # int32[nodes]
-    threshold: np.ndarray  # float64[nodes] threshold: features up to it go left, larger ones right
-    left: np.ndarray  # int32[nodes]
-    right: np.ndarray  # int32[nodes]
-    depth: np.ndarray  # int32[nodes]
+    feature: np.ndarray  # int32[nodes] index of the feature tested at each node
+    threshold: np.ndarray  # float64[nodes] threshold of the test: features up to it go left, larger ones right
+    left: np.ndarray  # int32[nodes] left child
+    right: np.ndarray  # int32[nodes] right child
+    depth: np.ndarray  # int32[nodes] lookahead depth of a leaf
 
 
 class History(NamedTuple):

@@ -32,7 +32,7 @@ STATE = np.dtype(
         ("length", "i8"),  # number of cells on the route, once the goal was found
         ("depth", "i8"),  # number of cells on the stack
         ("iteration", "i8"),  # iteration, 1 with the first limit
-        ("limit", "f8"),  # T
+        ("limit", "f8"),  # T, the limit on f in this iteration
         ("next_limit", "f8"),  # least f beyond T in this iteration, infinity if there is none
         ("most", "i8"),  # expansions after which the agent gives up
         ("marks", "i8"),
@@ -54,7 +54,7 @@ class Stack(NamedTuple):
     cells: np.ndarray  # int32[cells] cells from the root on
     turn: np.ndarray  # uint8[cells] direction to try next at each cell of the stack
     came: np.ndarray  # uint8[cells] direction by which each was entered
-    g: np.ndarray  # float64[cells]
+    g: np.ndarray  # float64[cells] g of each
     holds: np.ndarray  # uint8[map cells] 1 if a cell is on the stack
     # float64[map cells] limit with which a cell was first entered; valid if the labels know the cell
     contour: np.ndarray

@@ -32,13 +32,13 @@ JIT_ON = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 DRAWS_ONLY_VARIABLE = "BACKMOVE_DRAWS_ONLY"
 DRAWS_ONLY = JIT_ON and IS_KNOWN and bool(os.environ.get(DRAWS_ONLY_VARIABLE))
-"""Whether this process compiles only the kernels that draw.
+"""True in a process that compiles only the kernels that draw.
 
 Such a process runs a tiny world to have something to draw. Another process compiles the kernels of that world at the
 same time, so here they run as Python code (see ui/warmup.py)."""
 
 HAS_RECORDS = not JIT_ON or DRAWS_ONLY
-"""Whether kernels of the simulation run as Python code, which reads fields of record arrays by name."""
+"""True if kernels of the simulation run as Python code, which reads fields of record arrays by name."""
 
 _OPTIONS = {"nopython": True, "nogil": True, "_nrt": False, "no_cfunc_wrapper": True, "boundscheck": None}
 

@@ -64,8 +64,8 @@ class Choice(NamedTuple):
     """Most similar records, verdicts on them, and the targets chosen. Make it only with new_choice()."""
 
     similar: Similar
-    verdicts: np.ndarray  # int8[similar records]
-    queue: np.ndarray  # int32[longest record + 1]
+    verdicts: np.ndarray  # int8[similar records] verdict on each, see UNTRIED
+    queue: np.ndarray  # int32[longest record + 1] cells to head for, in order
     dropped: np.ndarray  # uint8[records] 1 for a record that led nowhere on a changed map; it is not taken again
 
 

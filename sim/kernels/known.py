@@ -3,5 +3,5 @@
 import numba
 
 IS_KNOWN = numba.__version__.startswith("0.68.")
-"""Whether this version is supported by inner.py. With any other, numba compiles every kernel separately: starting takes
-longer, the results are the same."""
+"""True if inner.py supports this version of numba. With any other version, numba compiles every kernel separately:
+starting takes longer, the results are the same."""

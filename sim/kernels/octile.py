@@ -16,7 +16,7 @@ DIAGONAL = float.fromhex("0x1.6a09e6p0")
 """sqrt(2) to 24 bits, 2.4e-8 below it: sums of it and of 1 are exact in float64, so equal costs are equal."""
 
 COST_UNIT = 2.0**-23
-"""Every arc cost is a multiple of this (see Grid), so every path cost is one too."""
+"""Unit of costs: every arc cost is a multiple of it (see Grid), so every path cost is one too."""
 
 LEAST_GAP = 0.0005
 """Minimum by which a diagonal cost other than exactly 1 or 2 differs from both. The buckets of the open list need this

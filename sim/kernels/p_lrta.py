@@ -24,7 +24,7 @@ from sim.kernels.search import CLOSED, forget
 class Queue(NamedTuple):
     """Cells to update. Make it only with new_queue(). The number of cells queued is in the agent's state."""
 
-    cells: np.ndarray  # int32[room]
+    cells: np.ndarray  # int32[room] cells in the queue
     priority: np.ndarray  # float64[map cells] priority of each cell in the queue, 0 for all others
     updated: np.ndarray  # int32[updates + 1] cells updated in this tick
 

@@ -30,17 +30,17 @@ free."""
 class Arrays(NamedTuple):
     """Arrays of a pool. Slot 0 and table 0 always exist and are not reference-counted."""
 
-    contents: np.ndarray  # uint64[slots, WORDS]
+    contents: np.ndarray  # uint64[slots, WORDS] content of each slot
     slot_users: np.ndarray  # int32[slots] reference counts: tables that contain the slot
     freed_slots: np.ndarray  # int32[slots] stack of free slots
     tables: np.ndarray  # int32[tables, PARTS] slot of each part of a block
     table_users: np.ndarray  # int32[tables] reference counts: keyframes that contain the table
     freed_tables: np.ndarray  # int32[tables] stack of free tables
-    counts: np.ndarray  # int64[4]
+    counts: np.ndarray  # int64[4] see SLOTS
 
 
 SEGMENT = np.dtype([("address", "i8"), ("parts", "i8"), ("first", "i8"), ("page", "i8")], align=True)
-"""A contiguous piece of memory: its address, its length in parts, the index of its first part among the parts of all
+"""Contiguous piece of memory: its address, its length in parts, the index of its first part among the parts of all
 memories, and the index of its first page among the page entries (pages.py)."""
 
 
@@ -123,7 +123,7 @@ def is_same(contents, slot, words):
 
 @kernel
 def keep(pool, blocks, changed, places, count, pace):
-    """Store changed parts in slots; parts of one block must be consecutive, and has_room() true.
+    """Store changed parts in slots. Parts of one block must be consecutive, and has_room() must have returned true.
 
     Writes: pool, blocks.
     """

@@ -48,7 +48,7 @@ CONTROL = np.dtype(
         ("gamma", "f8"),
         ("arc_diagonal", "f8"),
         ("last_depth", "i8"),
-        ("last_target", "i8"),  # node
+        ("last_target", "i8"),  # target node of the last step of LRTA*
         ("legs", "i8"),
         ("abstract_expansions", "i8"),
         ("leg_expansions", "i8"),  # abstract expansions of the last leg; 0: the goal was in its region

@@ -46,7 +46,7 @@ STATE = np.dtype(
         ("marks", "i8"),
         ("restarts", "i8"),
         ("iteration", "i8"),  # iteration, 1 with the first limit
-        ("limit", "f8"),  # T
+        ("limit", "f8"),  # T, the limit on f in this iteration
         ("next_limit", "f8"),  # least f beyond T in this iteration, infinity if there is none
         ("dead_count", "i8"),
         ("redundant_count", "i8"),
@@ -62,7 +62,7 @@ class Memory(NamedTuple):
 
     marks: np.ndarray  # MARK[cells] valid for cells that the search knows
     dead: np.ndarray  # int32[cells] dead cells, in the order in which they were found dead
-    redundant: np.ndarray  # int32[cells]
+    redundant: np.ndarray  # int32[cells] redundant cells, in the order in which they were found redundant
 
 
 def new_memory(cells: int) -> Memory:
@@ -199,7 +199,7 @@ def look_around(ground, search, memory, st, u):
         is_new = not is_known(search, t)
         if is_new:
             discover(search, memory, t)
-        elif mark.pruned or ng > node.g:  # reached cheaper elsewhere
+        elif mark.pruned or ng > node.g:  # pruned, or reached at a lower cost through another parent
             continue
         live = True
         if is_new or ng < node.g:

@@ -50,7 +50,7 @@ ROW = np.dtype(
     ],
     align=True,
 )
-"""A `Stamped` table in the form that kernels read."""
+"""`Stamped` table in the form that kernels read."""
 
 
 def rows_of(tables: Iterable[Stamped], least: int = 0) -> Any:

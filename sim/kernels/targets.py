@@ -41,7 +41,7 @@ class Targets(NamedTuple):
 
     goal: Learned
     keys: np.ndarray  # int64[2^n] (target << CELL_BITS | cell) + 1, or 0
-    values: np.ndarray  # float64[2^n]
+    values: np.ndarray  # float64[2^n] h of each key
     aimed: np.ndarray  # TARGET[1] present target; its `changes` and `highest` count for all targets but the goal
     counts: np.ndarray  # COUNTS[1]
 

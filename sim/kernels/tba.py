@@ -46,7 +46,7 @@ STATE = np.dtype(
         ("restarts", "i8"),
         ("shortcuts", "i8"),  # number of shortcuts found
         ("did", "i8"),  # events of the last tick: FOUND, TRACED, TOOK, SOUGHT
-        # parameters
+        # Parameters.
         ("share", "f8"),  # r: fraction of R for expansions
         ("trace_rate", "f8"),  # c: number of trace steps that cost as much as one expansion
         ("cuts_trace", "i8"),  # whether a trace ends early at the agent's cell
