@@ -136,8 +136,8 @@ _TO_TYPES = (
     PreLowerStripPhis,
     IRLegalization,
 )
-"""numba's passes from bytecode to typed code. Left out are passes for features that kernels do not use: closures,
-literal unrolling, whole-array expressions, functions that ask to be inlined. Each of those passes walks a whole
+"""numba's passes from bytecode to typed code, except passes for features that kernels do not use: closures, literal
+unrolling, whole-array expressions, functions that ask to be inlined. Each of the omitted passes would walk a whole
 function to find nothing; together they took a sixth of the compile time."""
 
 

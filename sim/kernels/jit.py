@@ -73,8 +73,8 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 
 
 _FEW = 16
-"""Calls after which a `Frequent` resolves its machine code once instead of in each call. Resolving takes up to a
-millisecond, so kernels first called in the same tick resolve in different ticks."""
+"""Number of calls after which a `Frequent` resolves its machine code, instead of leaving that to numba in each call.
+Resolving takes up to a millisecond, so instances made together resolve in different ticks."""
 
 _BEGUN = itertools.count()
 

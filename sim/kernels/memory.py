@@ -119,5 +119,8 @@ def stamped(
     *,
     in_large_pages: bool = False,
 ) -> npt.NDArray[Any]:
-    """Return a flat array whose user marks entries that it writes with the growing number `stamp[0]`; see scratch()."""
+    """Return a flat array whose user marks the entries that it writes with `stamp[0]`, from POOL if `is_reused`.
+
+    `stamp[0]` only grows, also from user to user.
+    """
     return POOL.take(purpose, count, dtype, stamp, in_large_pages=in_large_pages) if is_reused else zeros(count, dtype)
