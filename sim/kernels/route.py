@@ -68,8 +68,8 @@ def trace_linked(ground, search, route, length, end):
     """Make the route lead from the root to `end`, tracing only the cells that differ from the old route.
 
     Closed cells must keep their parents, and `end` must have its link, which gives its index. Tracing stops at the
-    first cell that is on the old route: from there back to the root the cells are the same. Only parents are read, no
-    links: of five hundred agents, no route is in the processor's cache.
+    first cell that is on the old route: from there back to the root the cells are the same. Of the search only parents
+    are read, no other links: with five hundred agents, no route is in the processor's cache.
 
     Returns the route's length and the parent pointers followed.
     """
