@@ -1,4 +1,4 @@
-"""Connected regions of a map, computed in one pass with one array of the map's size (union-find)."""
+"""Connected regions of a map, by union-find in one array of the map's size."""
 
 from sim.kernels.jit import kernel
 from sim.kernels.octile import FIRST_DIAGONAL
