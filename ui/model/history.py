@@ -1,14 +1,14 @@
-"""Everything that a user did, in order, and the one way to take it back: whatever was done is a Done.
+"""Undo history: all actions of the user in order, each as an entry that can be undone and redone.
 
-    with history.doing("agents swapped"): ...       what is done inside is one thing
-    history.begin("stroke"), .end(), .cancel()      the same over many frames
-    history.set("range begins", put, before, after) a value of the window that belongs to the work
+    with history.doing("agents swapped"): ...       everything done inside becomes one entry
+    history.begin("stroke"), .end(), .cancel()      an entry that stays open over many frames
+    history.set("range begins", put, before, after) set a value of the window that belongs to the work
     history.undo(), .redo(), .go_to(place)
 
-What was done to a run is kept as the difference of two states of that run, as plain values: logs of commands, names and
-parents of branches, groups, the order of the panels. Taking it back puts the logs as they were, so the run is computed
-anew without it: nothing is left of it, on the map or in the script. A run that was left by beginning again is kept
-whole. No pygame here.
+A change of a run is kept as the difference of two states of that run, as plain values: logs of commands, names and
+parents of branches, groups, the order of the panels. Undo restores the logs, and the run is then recomputed without the
+undone commands, so that no trace of them is left on the map or in the script. A run that was replaced by beginning
+again is kept as a whole. This module does not use pygame.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,25 +27,25 @@ from ui.model.run import Run, RunState
 from ui.model.wording import RunNames
 
 TURN_TICKS = 30
-"""Most ticks between two turns of one knob that are one thing done."""
+"""Maximum ticks between two steps of one numeric setting that are merged into one entry."""
 
 T = TypeVar("T")
 
 
 class Change(Protocol):
-    """What it takes to undo something, and to do it again."""
+    """Change that can be undone and redone."""
 
     def turn(self, forwards: bool) -> None: ...
 
 
 @dataclass(frozen=True)
 class Done:
-    """One thing that was done: what, where, and how to take it back."""
+    """Entry of the undo history."""
 
     words: str
     change: Change
     tick: int
-    branch: str = ""  # the name of the branch it was done in, where there were several
+    branch: str = ""  # name of the branch it was done in, if there were several
 
     def __str__(self) -> str:
         where = f", {self.branch}" if self.branch else ""
@@ -53,7 +53,7 @@ class Done:
 
 
 class Holder(Protocol):
-    """Who has a run, and looks at one of its panels."""
+    """Owner of a run and of the focus on one of its panels."""
 
     @property
     def run(self) -> Run: ...
@@ -64,42 +64,43 @@ class Holder(Protocol):
     def focus(self, key: PanelKey) -> None: ...
 
     def changed(self) -> None:
-        """Something happened to the run."""
+        """Update the owner after a change of the run."""
 
 
 @dataclass(eq=False)
 class _Doing:
-    """Something that is being done: how it was before, and the commands so far."""
+    """Open entry: the state before it, and the commands so far."""
 
     before: RunState
     focused: PanelKey
     tick: int
     words: str
-    is_stroke: bool  # whether its commands are one stroke
-    knob: object = None  # what is turned by it
-    was_set: Command | None = None  # the command that would turn that knob back
+    is_stroke: bool  # whether all its commands belong to one stroke
+    knob: object = None  # setting that its commands change step by step; None for other entries
+    was_set: Command | None = None  # command that would restore the value of `knob` before this entry
     stroke: int = 0
     told: list[Command] = field(default_factory=list)
-    settings: list["Setting[Any]"] = field(default_factory=list)  # values of the window that go with it
+    # values of the window that are undone together with the commands
+    settings: list["Setting[Any]"] = field(default_factory=list)
     noted: Done | None = None
 
 
 class History:
-    """What was done, and what of it was taken back and can be done again."""
+    """Undo history of a session: the entries that can be undone, and those that can be redone."""
 
     def __init__(self, holder: Holder) -> None:
         self.done: list[Done] = []
-        self.undone: list[Done] = []  # the next to be done again is the last
-        self.deeds = 0  # begun, taken back or done again so far
+        self.undone: list[Done] = []  # the last one is redone first
+        self.deeds = 0  # number of entries begun, undone or redone so far
         self._holder = holder
         self._doing: _Doing | None = None
-        self._turned: _Doing | None = None  # the last thing done, if it was the turn of a knob
+        self._turned: _Doing | None = None  # the last entry, if later steps of the same setting may be merged into it
 
     # --- doing ------------------------------------------------------------------------------------
 
     @contextmanager
     def doing(self, words: str = "", *, is_stroke: bool = False) -> Iterator[None]:
-        """What is done inside is one thing; part of the one around it, where there is one."""
+        """Combine everything done inside the `with` block into one entry; nested blocks join the outer entry."""
         if self._doing is not None:
             yield
             return
@@ -110,15 +111,23 @@ class History:
             self.end()
 
     def begin(self, words: str = "", *, is_stroke: bool = False, knob: object = None) -> None:
-        """Something begins, until `end`. Without words it is called after its commands."""
+        """Open an entry, until `end` or `cancel`.
+
+        Args:
+            words: Description; by default it is made from the commands.
+            is_stroke: Whether all commands belong to one stroke.
+            knob: Setting that the commands change step by step; later steps may be merged into this entry.
+        """
         self.end()
         self.deeds += 1
         run, focused = self._holder.run, self._holder.focused_key
         self._doing = _Doing(run.state(), focused, run.tick, words, is_stroke, knob)
 
     def submit(self, command: Command) -> None:
-        """Submit a command to the branch in front, as part of the open entry or as an entry of its own. A setting that
-        is set already is not recorded: it would be an edit without effect, and in the past cost what was done later.
+        """Submit a command to the front branch, in the open entry or in an entry of its own.
+
+        A setting that already has this value is not recorded: the command would have no effect, but at a past tick it
+        would remove all later edits.
         """
         was_set = self._as_set(command)
         if was_set == command:
@@ -140,8 +149,9 @@ class History:
         doing.told.append(command)
 
     def _as_set(self, command: Command) -> Command | None:
-        """Return the command that sets what is set in the branch in front and in all that are linked with it; None
-        where they differ or show other ticks.
+        """Return the command that sets the present value, for the front branch and all branches linked with it.
+
+        None if the branches differ or show different ticks.
         """
         run = self._holder.run
         timelines = [run.tree[number].timeline for number in run.tree.mates(run.front)]
@@ -155,7 +165,7 @@ class History:
         return self._doing
 
     def _end_turn(self, command: Command) -> None:
-        """End the entry of a knob; where it was turned back within one tick, nothing was done at all."""
+        """End the entry of a stepped setting, or cancel it if the setting is back at its old value within one tick."""
         doing = self._begun()
         if doing.knob is not None and command == doing.was_set and self._holder.run.tick == doing.tick:
             self._turned = None
@@ -164,7 +174,7 @@ class History:
             self.end()
 
     def _turn_on(self, knob: object) -> bool:
-        """Whether this knob was the last thing that was turned: then turning it further is one thing with that."""
+        """Reopen the last entry if it changed the same setting shortly before; return whether it was reopened."""
         turned = self._turned
         is_last = turned is not None and bool(self.done) and self.done[-1] is turned.noted and not self.undone
         if not is_last or turned is None or turned.knob != knob or self._holder.run.tick - turned.tick > TURN_TICKS:
@@ -175,7 +185,7 @@ class History:
         return True
 
     def end(self) -> None:
-        """What was being done is done; nothing is noted where nothing came of it."""
+        """Close the open entry and note it, unless it changed nothing."""
         doing, self._doing = self._doing, None
         if doing is None:
             return
@@ -189,7 +199,7 @@ class History:
             self._turned = doing if doing.knob is not None else None
 
     def cancel(self) -> None:
-        """What was being done is taken back, and was never done."""
+        """Revert the open entry without noting it."""
         doing, self._doing = self._doing, None
         if doing is not None:
             Together((self._change_since(doing), *doing.settings)).turn(forwards=False)
@@ -209,7 +219,14 @@ class History:
         return tree[self._holder.run.front].name if len(tree.branches) > 1 else ""
 
     def set(self, words: str, put: Callable[[T], None], before: T, after: T) -> None:
-        """Set a value, which can be taken back: with what is being done, or by itself."""
+        """Set a value of the window as part of the open entry, or as an entry of its own.
+
+        Args:
+            words: Description of an entry of its own.
+            put: Function that sets the value.
+            before: Value to restore on undo.
+            after: Value to set now and on redo.
+        """
         put(after)
         if self._doing is not None:
             self._doing.settings.append(Setting(put, before, after))
@@ -223,7 +240,7 @@ class History:
     # --- and taking it back -----------------------------------------------------------------------
 
     def undo(self) -> Done | None:
-        """Take back the last thing; None when there is none."""
+        """Undo the last entry and return it; None if there is none."""
         self.end()
         done = self._turn(self.done, self.undone, forwards=False)
         self._show()
@@ -236,7 +253,7 @@ class History:
         return done
 
     def _show(self) -> None:
-        """The run is on its way through what is left of the log; as far as it gets at once, it is shown."""
+        """Begin to seek through the changed log, and show the part that is reached at once."""
         self._holder.run.continue_seek()
         self._holder.changed()
 
@@ -249,7 +266,7 @@ class History:
         return target[-1]
 
     def go_to(self, place: int) -> None:
-        """Back, or on again, to where so many things are done."""
+        """Undo or redo entries until `place` entries are done."""
         self.end()
         while len(self.done) > place and self._turn(self.done, self.undone, forwards=False):
             pass
@@ -259,7 +276,10 @@ class History:
 
 
 def _knob(branch: int, command: Command) -> object:
-    """What a command turns, as a wheel does: turns that follow each other are one thing done. None: no knob."""
+    """Return the numeric setting that a command changes; None for other commands.
+
+    Consecutive steps of one setting are merged into one entry.
+    """
     match command:
         case commands.SetParam(agent, name, value) if not isinstance(value, bool | str):
             return branch, agent, name
@@ -275,7 +295,7 @@ def _knob(branch: int, command: Command) -> object:
 
 @dataclass(frozen=True)
 class Setting(Generic[T]):
-    """A value that was set."""
+    """Change of a value of the window."""
 
     put: Callable[[T], None]
     before: T
@@ -287,7 +307,7 @@ class Setting(Generic[T]):
 
 @dataclass(frozen=True)
 class Together:
-    """Several changes that are one thing done."""
+    """Several changes that form one entry."""
 
     changes: tuple[Change, ...]
 
@@ -301,7 +321,11 @@ class Together:
 
 @dataclass(frozen=True)
 class BranchChange:
-    """A branch before and after, without their logs, None where it was not there; and where the logs differ."""
+    """Change of one branch: its states without their logs, and the difference of the logs.
+
+    `before` or `after` is None where the branch does not exist. `place` is the index in the log from which the entries
+    `taken` were removed and the entries `put` inserted.
+    """
 
     before: BranchState | None
     after: BranchState | None
@@ -332,8 +356,13 @@ class BranchChange:
         return self.after if forwards else self.before
 
     def log(self, now: Sequence[Entry], forwards: bool) -> tuple[Entry, ...]:
-        """The log as it is to be, from the one that is there now. What a clock has noted since stays, but for ticks
-        that the other run went through, too: those of this one go with it.
+        """Return the log with this change applied.
+
+        Clock entries recorded since are kept, except for ticks that the other version also recorded.
+
+        Args:
+            now: The present log of the branch.
+            forwards: Redo the change; False undoes it.
         """
         old, new = (self.taken, self.put) if forwards else (self.put, self.taken)
         gone, noted = {entry.id for entry in old}, {entry.tick for entry in new if _is_of_clock(entry)}
@@ -348,20 +377,27 @@ class BranchChange:
         return tuple(sorted((*kept[0], *new, *kept[1]), key=attrgetter("tick")))
 
     def after_turn(self, now: Sequence[Entry], made: Sequence[Entry], forwards: bool) -> "BranchChange":
-        """The same, to be turned the other way: with what went because a clock had noted it since."""
+        """Return this change for the opposite direction, including clock entries that this turn removed.
+
+        Args:
+            now: The log before the turn.
+            made: The log after the turn.
+            forwards: Direction of the turn.
+        """
         before, after = (now, made) if forwards else (made, now)
         place, taken, put = _difference(before, after)
         return replace(self, place=place, taken=taken, put=put)
 
 
 def _is_of_clock(entry: Entry) -> bool:
-    """Whether nobody did it: a clock said how many had their turn."""
+    """Return whether an entry was recorded by the tick timer: how many agents planned in their time slice."""
     return isinstance(entry.command, commands.Serve) and not entry.is_scripted
 
 
 def _difference(old: Sequence[Entry], new: Sequence[Entry]) -> tuple[int, tuple[Entry, ...], tuple[Entry, ...]]:
-    """Where two logs differ, and what of each stands there. The place is counted without what a clock noted: between
-    the others, more of that comes by itself.
+    """Return the index at which two logs differ, and the entries of each log in the differing part.
+
+    The index does not count clock entries, because more of them may be recorded between the other entries.
     """
     head = _alike(old, new)
     tail = _alike(old[: head - 1 if head else None : -1], new[: head - 1 if head else None : -1])
@@ -370,10 +406,10 @@ def _difference(old: Sequence[Entry], new: Sequence[Entry]) -> tuple[int, tuple[
 
 
 def _alike(one: Sequence[Entry], other: Sequence[Entry]) -> int:
-    """How many entries are the same from the beginning."""
+    """Return the length of the common prefix of two logs."""
     least = min(len(one), len(other))
     if one[:least] == other[:least]:
-        return least  # as mostly, and found much sooner
+        return least  # the usual case, and much faster
     return next((i for i in range(least) if one[i] is not other[i] and one[i] != other[i]), least)
 
 
@@ -383,9 +419,9 @@ def _without_log(state: BranchState | None) -> BranchState | None:
 
 @dataclass(frozen=True)
 class RunChange:
-    """The difference of two states of one run."""
+    """Difference of two states of one run."""
 
-    before: RunState  # both without their branches, which are listed apart where they differ
+    before: RunState  # `before` and `after` have no branches; `branches` lists the differing ones
     after: RunState
     branches: tuple[BranchChange, ...]
 
@@ -398,7 +434,10 @@ class RunChange:
 
     @property
     def is_none(self) -> bool:
-        """Whether nothing was done. What is on screen is only looked at; panels may have come or gone by themselves."""
+        """Return whether nothing was done.
+
+        Which branches are on screen does not count, nor do panels that appeared or disappeared by themselves.
+        """
         return not self.branches and self.before.groups == self.after.groups and not self._is_reordered
 
     @property
@@ -408,7 +447,11 @@ class RunChange:
         return one != other
 
     def apply(self, run: Run, forwards: bool) -> "RunChange":
-        """Bring a run from one of the two states to the other, its ticks as they are. Returns what turns it back."""
+        """Bring a run from one of the two states to the other, without changing its tick.
+
+        Returns:
+            The change that reverts this one.
+        """
         leaving, wanted = (self.before, self.after) if forwards else (self.after, self.before)
         was_shown = tuple(run.shown)
         turned = []
@@ -434,7 +477,7 @@ class RunChange:
 
 @dataclass
 class InRun:
-    """What was done to the open run, and where the user was before and after."""
+    """Change of the open run, with the focus before and after it."""
 
     holder: Holder
     change: RunChange

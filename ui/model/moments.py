@@ -1,4 +1,7 @@
-"""What is worth seeing in the run on screen, in words: for the list of moments and for "first difference"."""
+"""Notable moments of the run on screen, as text for the list of moments and for "first difference".
+
+The search in the records is in sim/time/moments.py.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +25,7 @@ from ui.model.session import Session
 from ui.model.wording import RunNames
 
 LEAST_SCRUB = 3
-"""Moves: stepping back once and on again is nothing to look at."""
+"""Minimum number of moves of a scrub worth listing; stepping back and forth once is not."""
 
 _MARKS = {
     log.BACK_MOVE: "a back-move",
@@ -37,20 +40,25 @@ _MARKS = {
 
 @dataclass(frozen=True)
 class Moment:
+    """Notable moment of one panel, with a tick to seek to."""
+
     tick: int
     title: str
     text: str
-    panel: PanelKey  # whose moment it is
+    panel: PanelKey  # panel that the moment belongs to
 
 
 def moments_of(session: Session) -> list[Moment]:
-    """Of what is on screen, as far as it was recorded: for each kind that of the agent for which it is largest."""
+    """Return the moments of the recorded run on screen: for each kind, that of the agent with the largest value."""
     found = [_scrub(session), _tick(session), _restart(session), first_parting(session)]
     return [moment for moment in found if moment is not None]
 
 
 def first_parting(session: Session) -> Moment | None:
-    """Where the two compared panels part: two agents of one branch, or the two branches that they belong to."""
+    """Return the first difference of the two compared panels; None if there is none.
+
+    The panels show two agents of one branch, or belong to two branches, which are then compared as a whole.
+    """
     a, b = session.compared()
     if a == b:
         return None

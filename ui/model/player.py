@@ -1,4 +1,7 @@
-"""How time passes in the window: running, backwards, expansion by expansion, until something. No pygame."""
+"""Passing of time in the window: running, playing backwards, slow motion by expansions, and "run until".
+
+This module does not use pygame.
+"""
 
 import time
 from collections.abc import Callable
@@ -6,32 +9,38 @@ from collections.abc import Callable
 from ui.model.clock import AS_FAST_AS_POSSIBLE, StepClock
 from ui.model.session import Session
 
-TICKING_SHARE = 0.5  # part of a frame that ticks may take
-_MOST_AT_ONCE = 64  # ticks between two looks at the time
-MOST_PUT_OFF = 6  # frames that a tick may wait for a keyframe: a tenth of a second
-PATIENCE = 2  # of these, until nobody else comes before what reads it
+TICKING_SHARE = 0.5  # maximum part of a frame that ticks may take
+_MOST_AT_ONCE = 64  # ticks between two checks of the deadline
+MOST_PUT_OFF = 6  # frames that a tick may wait for a keyframe to be read: a tenth of a second
+PATIENCE = 2  # frames of such a wait after which the keyframe reader stops yielding to other threads
 
 
 def _nobody_films() -> None:
-    """There is nothing to cut."""
+    """Do nothing: no recording has to be notified of a seek."""
 
 
 class Player:
+    """Playback of a session: decides in every frame how many ticks pass."""
+
     def __init__(self, session: Session, speed: int) -> None:
         self.session = session
         self.clock = StepClock()
         self.speed = self.last_speed = speed
         self.is_slow_motion = self.is_backwards = False
         self.reveal: int | None = None  # expansions of the last tick that slow motion shows
-        self.until_command: str | None = None  # that began the present "run until"
-        self.word: str | None = None  # said instead of what it does, in pictures of another window
-        self.held_glide: float | None = None  # where pictures want agents to stand, whatever the clock says
-        self.cut: Callable[[], None] = _nobody_films  # called when the user goes to another tick
-        self._put_off = 0  # for so many frames
-        self._has_stopped = False  # in this frame, where the file of the run says so
+        self.until_command: str | None = None  # command that started the present "run until"
+        # text shown instead of the playback state, for pictures that show the state of another window
+        self.word: str | None = None
+        self.held_glide: float | None = None  # fixed `glide` for pictures, in place of the clock's
+        self.cut: Callable[[], None] = _nobody_films  # called when the user seeks to another tick
+        self._put_off = 0  # frames that the due tick has waited for a keyframe
+        self._has_stopped = False  # whether this frame reached the tick at which the scenario pauses
         self.may_put_off = False
-        """Whether a tick may come a frame late, where otherwise the frame would: while a keyframe is being read, which
-        the tick must wait for. Who counts frames wants each tick in its own."""
+        """Whether a due tick may be postponed to a later frame while a keyframe is being read.
+
+        The tick would have to wait for the keyframe and would delay the frame. False where each tick must come in its
+        own frame.
+        """
 
     # --- what the user asks for -------------------------------------------------------------------
 
@@ -48,7 +57,7 @@ class Player:
         self.is_backwards = True
 
     def seek(self, tick: int) -> None:
-        """Show another tick; the replay goes on over some frames if it has to."""
+        """Show another tick; the replay may take several frames."""
         self.pause()
         self.reveal = None
         self.cut()
@@ -67,7 +76,7 @@ class Player:
         return self.until_command == command_id and self.session.until is not None
 
     def step_expansion(self) -> None:
-        """Slow motion: show one expansion more of this tick, or go on to the next tick."""
+        """Show one more expansion of this tick in slow motion, or advance to the next tick."""
         if self.reveal is not None and self.reveal < self.last_expansions:
             self.reveal += 1
         else:
@@ -76,28 +85,28 @@ class Player:
 
     @property
     def last_expansions(self) -> int:
-        """Most expansions of an agent in the last tick."""
+        """Return the maximum number of expansions of an agent in the last tick."""
         return max((int(p.view.rows[-1].expanded) for p in self.session.run.panels if p.view.rows.size), default=0)
 
     @property
     def revealed(self) -> int | None:
-        """How many expansions of the last tick are shown; None: all."""
+        """Return how many expansions of the last tick are shown; None means all."""
         return self.reveal if self.is_slow_motion else None
 
     @property
     def glide(self) -> float:
-        """How far agents have got from their last cell to this one."""
+        """Return the position of agents between their last cell (0.0) and their present one (1.0)."""
         if self.held_glide is not None:
             return self.held_glide
         return 1.0 if self.is_slow_motion else self.clock.fraction
 
     @property
     def is_going(self) -> bool:
-        """Whether another tick will be shown without anybody asking for it."""
+        """Return whether another tick will be shown without further input."""
         return self.clock.is_running or self.session.run.is_seeking
 
     def doing(self) -> str:
-        """In a word, what time does."""
+        """Return the playback state in a word."""
         if self.word is not None:
             return self.word
         if self.session.run.is_seeking:
@@ -111,7 +120,12 @@ class Player:
     # --- a frame ----------------------------------------------------------------------------------
 
     def pass_time(self, seconds: float, most_s: float) -> None:
-        """Let the ticks pass that are due, for at most so many seconds of work."""
+        """Advance the ticks that are due in this frame.
+
+        Args:
+            seconds: Time since the last frame.
+            most_s: Maximum time in seconds that the ticks may take.
+        """
         before = self.session.tick
         self._pass_time(seconds, most_s)
         is_new = self.session.tick > before and not self.session.run.is_seeking
@@ -138,12 +152,14 @@ class Player:
 
     @property
     def _must_wait(self) -> bool:
-        """Whether a tick now would wait for a keyframe, and may come later; on a busy machine not for ever."""
+        """Return whether a due tick should wait for a keyframe that is being read, at most MOST_PUT_OFF frames."""
         return self.may_put_off and self._put_off < MOST_PUT_OFF and self.session.run.is_being_read
 
     def look_for_the_end(self) -> str | None:
-        """Stop when there is nothing left to run for, and where the file of the run says so; returns what to say about
-        that, or about a "run until" that ended.
+        """Pause where the run or a "run until" ends or the scenario pauses.
+
+        Returns:
+            The text to show about the end of a "run until" or about the pause; None if there is none.
         """
         told = self._end_of_run_until()
         until = self.session.run.scenario.until
@@ -161,7 +177,7 @@ class Player:
         return told
 
     def _advance(self, ticks: int, most_s: float) -> None:
-        """Due ticks, but never so many that a frame is lost; what is left over is dropped."""
+        """Advance the due ticks until the deadline; drop the rest, so that no frame is late."""
         deadline = time.perf_counter() + most_s
         while ticks > 0 and time.perf_counter() < deadline:
             bulk = min(ticks, _MOST_AT_ONCE)
@@ -170,7 +186,7 @@ class Player:
             ticks -= bulk
 
     def _wind_back(self, ticks: int) -> None:
-        """Play backwards; at the start it ends."""
+        """Play backwards; pause at tick 0."""
         if ticks and self.session.tick == 0:
             self.pause()
         elif ticks:
@@ -188,7 +204,7 @@ class Player:
 
 
 def advance_for(session: Session, seconds: float) -> int:
-    """As many ticks as fit into the time."""
+    """Advance as many ticks as fit into `seconds` and return how many passed."""
     deadline = time.perf_counter() + seconds
     passed, bulk = 0, 1
     while time.perf_counter() < deadline:

@@ -1,14 +1,14 @@
-"""What is simulated, and what of it is on screen: a tree of branches of one scenario, some of them side by side.
+"""Simulation of one scenario as a tree of branches, some of which are shown side by side on screen.
 
     run = begin(scenario)                   a run at tick 0
-    run = planted(scenario, tree, front, shown)     one whose branches are on their way to their ticks, as from a file
-    run = again(state)                      one that was left, from its plain values
-    run.advance(7), .seek(40)               all branches on screen together
-    run.panels, .trails, .shown_edits(key)  what there is to draw
-    run.state()                             all of it as plain values
+    run = planted(scenario, tree, front, shown)     a run over a tree that was read from a file; its branches still seek
+    run = again(state)                      a run restored from a RunState
+    run.advance(7), .seek(40)               act on all branches on screen together
+    run.panels, .trails, .shown_edits(key)  data for drawing
+    run.state()                             the whole run as plain values
 
-A picture, a film and the window all show a Run. Who looks, who edits and what can be undone is not known here: that
-is a Session (session.py). A panel is named by its branch and its agent (keys.py) and shows its own world. No pygame.
+A picture, a film and the window each show a Run. Focus, editing and undo belong to a Session (session.py). A panel is
+identified by its branch and its agent (keys.py) and shows the world of its own branch. This module does not use pygame.
 """
 
 import time
@@ -34,51 +34,52 @@ from ui.model.reader import READER
 from ui.model.trails import Trail
 
 SEEK_WORK = 8000.0
-"""Microseconds of replay in one frame while a seek is under way."""
+"""Replay work done in one frame while a seek is under way, in microseconds."""
 
 
 EDIT_SHOWN_TICKS = 200
-"""How long an edited cell stays marked on the map."""
+"""Ticks for which an edited cell stays marked on the map."""
 
 Edits = dict[int, tuple[int, bool]]
-"""By cell: the tick of its last edit, and whether it is blocked."""
+"""Tick of the last edit, and whether the cell is blocked now, by cell."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """What one panel shows: an agent of one of the worlds on screen, or a crowd under the number of its first."""
+    """Content of one panel: a single agent of a world on screen, or a crowd, identified by its first agent."""
 
     key: PanelKey
-    world: World  # its own: that of the branch which the agent belongs to
-    snapshot: Snapshot  # of that world
-    view: WalkerView  # of a crowd, all of them as one
-    branch: str = ""  # name of the branch, where several are shown
-    crowd: Crowd | None = None  # where it shows all agents of a group
-    member: WalkerView | None = None  # the one of them whose mind is shown
+    world: World  # world of the branch that the agent belongs to
+    snapshot: Snapshot  # snapshot of `world`
+    view: WalkerView  # the agent; of a crowd, one view with the numbers of all its agents
+    branch: str = ""  # name of the branch if several branches are shown, else ""
+    crowd: Crowd | None = None  # the crowd if the panel shows all agents of a group
+    member: WalkerView | None = None  # crowd member whose search, path and trail are drawn
 
     @property
     def mind(self) -> WalkerView | None:
-        """The agent whose search, path and trail are drawn; None: of a crowd nobody was chosen."""
+        """Return the agent whose search, path and trail are drawn; None for a crowd without a chosen member."""
         return self.view if self.crowd is None else self.member
 
     @property
     def subject(self) -> WalkerView:
-        """Whose ends and lines are drawn: that agent, or of a crowd all as one where nobody was chosen."""
+        """Return the agent whose start, goal and lines are drawn; the crowd as one if no member is chosen."""
         return self.mind or self.view
 
 
 @dataclass
 class Told:
-    """What whoever looks is to know; they show and clear it."""
+    """Texts for the user, collected by the run; the window shows and clears them."""
 
-    messages: list[str] = field(default_factory=list)  # about the run, until something is done to it
-    lasting: list[str] = field(default_factory=list)  # true whatever is done to the run
-    alarms: list[str] = field(default_factory=list)  # what must not be missed: the run is not the one that was saved
+    messages: list[str] = field(default_factory=list)  # notifications about the run, outdated after the next edit
+    lasting: list[str] = field(default_factory=list)  # notifications that stay true after further edits
+    # alerts that the user must not miss: the replay does not match the saved run
+    alarms: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class RunState:
-    """A run as plain values. Keyframes would hold its memory."""
+    """Run as plain values, without keyframes, whose memory it would otherwise keep alive."""
 
     scenario: Scenario
     branches: tuple[BranchState, ...]
@@ -89,7 +90,10 @@ class RunState:
 
 
 class Run:
-    """`told` collects what whoever looks is to know."""
+    """Branches of one scenario that advance and seek together while they are on screen.
+
+    `told` collects texts for the user.
+    """
 
     def __init__(
         self,
@@ -104,23 +108,29 @@ class Run:
         self.told = told or Told()
         self.front = front if front in tree.branches else next(iter(tree.branches))
         self.shown = [number for number in dict.fromkeys(shown) if number in tree.branches] or [self.front]
-        self.order: list[PanelKey] = []  # of all panels that there ever were in the branches that there are
+        # keys of all panels that ever existed in the branches that exist now, in display order
+        self.order: list[PanelKey] = []
         self.trails: dict[PanelKey, Trail] = {}
-        self._followers: dict[PanelKey, Follower] = {}  # of crowds
-        self._trail_of: dict[PanelKey, int | None] = {}  # of crowds: whose trail their panel has
-        self._said: set[tuple[int, str]] = set()  # of notes and divergences, once each
+        self._followers: dict[PanelKey, Follower] = {}  # followers of the crowds, by panel
+        self._trail_of: dict[PanelKey, int | None] = {}  # agent whose trail is shown in a crowd's panel
+        self._said: set[tuple[int, str]] = set()  # notes and divergences that were reported already
         self._panels: tuple[Panel, ...] | None = None
-        self._edits: dict[int, tuple[int, Edits]] = {}  # by branch: the version of its map, and the edits on that
+        self._edits: dict[int, tuple[int, Edits]] = {}  # map version and the edits shown at that version, by branch
         self.changed()
 
     def look_after_keyframes(self, most_bytes: int | None, *, beside: bool) -> None:
-        """The most memory for going back in time, None: as much as the run itself takes; and who reads it."""
+        """Set the memory limit of keyframes and the thread that reads them.
+
+        Args:
+            most_bytes: Maximum memory in bytes; None allows as much as the run itself takes.
+            beside: Read keyframes in a background thread.
+        """
         self.tree.store.beside = READER if beside else None
         self.tree.store.budget = most_bytes
 
     def state(self) -> RunState:
-        """All of it as plain values."""
-        _ = self.panels  # those that have come get a place in the order
+        """Return the whole run as plain values."""
+        _ = self.panels  # adds the keys of new panels to `order`
         groups, order = tuple(map(tuple, self.tree.groups())), tuple(self.order)
         return RunState(self.scenario, tuple(self.tree.states()), groups, self.front, tuple(self.shown), order)
 
@@ -132,7 +142,7 @@ class Run:
 
     @property
     def timeline(self) -> Timeline:
-        """That of the branch in front."""
+        """Return the timeline of the front branch."""
         return self.tree[self.front].timeline
 
     @property
@@ -141,11 +151,11 @@ class Run:
 
     @property
     def generation(self) -> tuple[tuple[int, int], ...]:
-        """Another one whenever pictures have to begin anew."""
+        """Return a key that changes whenever pictures have to be drawn from scratch."""
         return tuple((b.number, b.timeline.generation) for b in self.tree.branches.values())
 
     def show(self, numbers: Iterable[int]) -> None:
-        """Have these branches on screen, at the tick of those that are there; the one in front stays if it can."""
+        """Show these branches at the current tick of the clock; the front branch stays in front if it is among them."""
         tick, before = self.clock, set(self.shown)
         self.shown = [number for number in dict.fromkeys(numbers) if number in self.tree.branches] or self.shown
         for number in set(self.shown) - before:
@@ -155,7 +165,11 @@ class Run:
         self.begin_seek(tick) if set(self.shown) - before else self.changed()
 
     def delete(self, number: int) -> None:
-        """End a branch. The last one cannot go."""
+        """Delete a branch.
+
+        Raises:
+            ConfigError: It is the only branch.
+        """
         if len(self.tree.branches) == 1:
             raise ConfigError("the only branch cannot be deleted")
         others = [shown for shown in self.shown if shown != number]
@@ -167,17 +181,21 @@ class Run:
 
     @property
     def tick(self) -> int:
-        """The tick that is shown in front, or that a seek is under way to."""
+        """Return the tick that the front branch shows or seeks to."""
         return self.timeline.target
 
     @property
     def furthest(self) -> int:
-        """The tick of the branch that has come furthest; one that is over waits for the others."""
+        """Return the highest tick among the branches on screen. A branch that is over waits for the others."""
         return max(branch.timeline.target for branch in self.shown_branches)
 
     @property
     def clock(self) -> int:
-        """The tick of the branch in front; where that one is over, of those that still go on, or of the furthest."""
+        """Return the tick that the window displays.
+
+        It is the tick of the front branch. If that branch is over, it is the highest tick of the branches that still
+        run, or of all branches on screen if none does.
+        """
         if len(self.shown) == 1 or not self.timeline.is_over:
             return self.tick
         return max((b.timeline.target for b in self.shown_branches if not b.timeline.is_over), default=self.furthest)
@@ -192,7 +210,7 @@ class Run:
 
     @property
     def end(self) -> int:
-        """The last tick that a branch on screen has reached, on record now or before its past was changed."""
+        """Return the highest tick that a branch on screen ever reached, now or before its past was changed."""
         return max(branch.timeline.end for branch in self.shown_branches)
 
     @property
@@ -200,14 +218,18 @@ class Run:
         return any(branch.timeline.is_seeking for branch in self.shown_branches)
 
     def begin_seek(self, tick: int) -> None:
-        """Set out for another tick, all branches on screen together."""
+        """Begin to seek to another tick with all branches on screen."""
         for branch in self.shown_branches:
             branch.timeline.begin_seek(max(0, tick))
         if not self.continue_seek():
             self.changed()
 
     def continue_seek(self, work: float | None = None) -> bool:
-        """Go on with the seek, for a frame's worth of work if nothing else is said; whether it has arrived."""
+        """Continue the seek and return whether it has arrived.
+
+        Args:
+            work: Replay work in microseconds; None means SEEK_WORK, the share of one frame.
+        """
         if not self.is_seeking:
             return True
         work = SEEK_WORK if work is None else work
@@ -223,58 +245,67 @@ class Run:
         self.changed()
 
     def make_whole(self) -> None:
-        """After an error in the middle of something: make the worlds on screen anew, at their last whole tick."""
+        """Recover from an error in the middle of a tick: rebuild the worlds on screen at their last complete tick."""
         for branch in self.shown_branches:
             branch.timeline.make_whole()
         self.changed()
 
     def advance(self, ticks: int) -> int:
-        """Let ticks pass; fewer when the world is over."""
+        """Advance up to `ticks` ticks and return how many passed; fewer if the world is over."""
         passed = max(branch.timeline.advance(ticks, is_shown=True) for branch in self.shown_branches)
         self.changed()
         return passed
 
     @property
     def is_being_read(self) -> bool:
-        """Whether a keyframe of a branch on screen is read at this moment."""
+        """Return whether a background thread is reading a keyframe of a branch on screen."""
         return any(branch.timeline.is_being_read for branch in self.shown_branches)
 
     def hurry(self) -> None:
-        """A tick waits for what is read in another thread."""
+        """Make the background reader of keyframes stop yielding, because a tick waits for it."""
         self.tree.store.hurry()
 
     @property
     def is_measuring(self) -> bool:
-        """Whether numbers are still to come that no tick is needed for."""
+        """Return whether optimality numbers are still to be computed that need no further tick."""
         return any(branch.timeline.is_measuring for branch in self.shown_branches)
 
     def go_on_measuring(self) -> None:
-        """While no tick passes, measure what is still unknown, a little in each frame."""
+        """Compute some of the missing optimality numbers; called once a frame while no tick passes."""
         went_on = [branch.timeline.go_on_measuring() for branch in self.shown_branches]
         if any(went_on):
             self.changed()
 
     @property
     def is_recording(self) -> bool:
-        """Whether a change of the past has left ticks to compute up to the old end."""
+        """Return whether ticks up to the old end must be recomputed after a change of the past."""
         return any(branch.timeline.is_recording for branch in self.shown_branches)
 
     def continue_recording(self, work: float = SEEK_WORK) -> bool:
-        """While no tick passes, compute on to the old end for a frame's worth of work; whether ticks are left."""
+        """Recompute ticks up to the old end, while no tick passes, and return whether any are left.
+
+        Args:
+            work: Replay work in microseconds, shared by the branches on screen.
+        """
         lines = [branch.timeline for branch in self.shown_branches if branch.timeline.is_recording]
         goes_on = [line.continue_recording(work / len(lines)) for line in lines]
         return any(goes_on)
 
     def digests(self) -> tuple[str, ...]:
-        """Of all branches on screen."""
+        """Return the digests of all branches on screen."""
         return tuple(branch.timeline.world.digest() for branch in self.shown_branches)
 
     # --- commands ---------------------------------------------------------------------------------
 
     def do(self, command: Command, stroke: int = 0) -> int:
-        """Apply a command now to the branch in front and to those that are linked with it.
+        """Apply a command now to the front branch and to the branches that are linked with it.
 
-        It is part of a stroke, or the first of one; returns the number of that.
+        Args:
+            command: Command to apply.
+            stroke: Stroke that the command belongs to; 0 begins a new one.
+
+        Returns:
+            The number of the stroke.
         """
         known, before = set(self.tree.branches), self.timeline.entries()
         first, *_ = self.tree.do(self.front, command, stroke)
@@ -287,7 +318,7 @@ class Run:
         return first.stroke
 
     def _tell_removed(self, before: Sequence[Entry]) -> None:
-        """Say how many later edits a command has removed from the branch in front, and which branch has them."""
+        """Report how many later edits a command removed from the front branch, and which branch still has them."""
         kept = {entry.id for entry in self.timeline.entries()}
         strokes = {e.stroke for e in before if e.id not in kept and not isinstance(e.command, Serve)}
         others = [other.name for other in self.tree.branches.values() if other.timeline.entries() == before]
@@ -296,7 +327,7 @@ class Run:
             self.told.messages.append(f'{what} removed from "{own}"; still in "{others[0]}"')
 
     def changed(self) -> None:
-        """Something happened: look again at everything that is remembered here."""
+        """Invalidate cached values after any change of the run, and collect new notifications."""
         self._panels = None
         self._edits = {}
         self._forget_gone()
@@ -323,14 +354,14 @@ class Run:
                 self.told.messages.append(f"tick {note.tick}: {note.text}")
 
     def _tell_state_failures(self) -> None:
-        """Say once for each agent of the user's that its state cannot be kept, and what follows from that."""
+        """Report once for each user-defined agent that its state cannot be stored."""
         for text in self.tree.store.failures.messages.values():
             if (0, text) not in self._said:
                 self._said.add((0, text))
                 self.told.lasting.append(text)
 
     def _tell_divergence(self, branch: Branch) -> None:
-        """Say it once when a branch is found not to be what it was."""
+        """Report once that the replay of a branch does not match the saved run."""
         found = branch.timeline.divergence
         if found is None or not found.was or (branch.number, found.was) in self._said:
             return
@@ -342,7 +373,10 @@ class Run:
         )
 
     def _follow_trails(self) -> None:
-        """Every panel has a trail, also while a seek is under way: a saved run is drawn before it has arrived."""
+        """Update the trails of all agents on screen.
+
+        This includes branches that still seek, because a saved run is drawn before its seek arrives.
+        """
         for branch in self.shown_branches:
             walkers = branch.timeline.world.walkers
             for walker in walkers:
@@ -355,8 +389,8 @@ class Run:
     def _follow_trail(self, branch: Branch, key: PanelKey, walker: Walker) -> None:
         timeline, trail = branch.timeline, self.trails.get(key)
         if timeline.is_seeking and trail is not None:
-            return  # the past may have been changed: the old world stays on screen with its old trail
-        if not timeline.history.knows(walker.id):  # so it was, and where this agent came from is not known any more
+            return  # the past may have changed: the old world stays on screen with its old trail
+        if not timeline.history.knows(walker.id):  # after a change of the past, the agent's earlier cells are unknown
             self.trails[key] = Trail(walker.position, walker.joined, timeline.world.grid)
             return
         record = timeline.history.record(walker.id)
@@ -367,14 +401,14 @@ class Run:
     # --- crowds -----------------------------------------------------------------------------------
 
     def _follower(self, branch: Branch, members: list[Walker]) -> Follower:
-        """What follows a crowd, brought to the present unless that is being sought."""
+        """Return the follower of a crowd, brought up to the present tick unless the branch is seeking."""
         follower = self._followers.setdefault(PanelKey(branch.number, members[0].id), Follower())
         if not branch.timeline.is_seeking or follower.tick < 0:
             follower.follow(branch.timeline, members)
         return follower
 
     def _follow_shown(self, branch: Branch, key: PanelKey, follower: Follower, members: list[Walker]) -> None:
-        """The trail in a crowd's panel is that of the agent whose mind is shown."""
+        """Update the trail in a crowd's panel: the trail of the crowd member whose search is drawn."""
         shown = next((walker for walker in members if walker.id == follower.shown), None)
         if self._trail_of.get(key) != follower.shown or key not in self.trails:
             first = shown or members[0]
@@ -384,13 +418,18 @@ class Run:
             self._follow_trail(branch, key, shown)
 
     def pick(self, key: PanelKey, agent: int | None) -> None:
-        """Show the mind of one agent of a crowd, and follow it; None: of no one."""
+        """Draw the search of one agent of a crowd and follow it; with None, of no agent."""
         if (follower := self._followers.get(key)) is not None:
             follower.picked, follower.pointed = agent, None
             self.changed()
 
     def point_at(self, key: PanelKey | None, agent: int | None) -> None:
-        """Show the mind of one agent of a crowd as long as the mouse is over it."""
+        """Draw the search of one agent of a crowd while the mouse hovers over it.
+
+        Args:
+            key: Panel under the mouse; None if there is none.
+            agent: Agent under the mouse.
+        """
         for other, follower in self._followers.items():
             pointed = agent if other == key else None
             if follower.pointed != pointed:
@@ -398,11 +437,14 @@ class Run:
                 self.changed()
 
     def crowd(self, key: PanelKey) -> Crowd | None:
-        """The crowd of a panel."""
+        """Return the crowd of a panel; None if the panel shows a single agent."""
         return next((panel.crowd for panel in self.panels if panel.key == key), None)
 
     def labels_of(self, key: PanelKey) -> tuple[str, ...]:
-        """What the agents of a crowd are called, in its order. For lists, not for frames: they may be thousands."""
+        """Return the labels of a crowd's agents, in its order.
+
+        A crowd may have thousands of agents, so do not call this in every frame.
+        """
         timeline, follower = self.tree[key.branch].timeline, self._followers.get(key)
         walkers = {walker.id: walker for walker in timeline.world.walkers}
         return timeline.labels_of(walkers[number] for number in (follower.agents if follower else ()))
@@ -410,14 +452,14 @@ class Run:
     # --- panels -----------------------------------------------------------------------------------
 
     def walker(self, key: PanelKey) -> Walker | None:
-        """The agent of a panel; of a crowd the one that was picked, or else the first."""
+        """Return the agent of a panel; in a crowd, the picked agent or else the first."""
         branch = self.tree.branches.get(key.branch)
         follower = self._followers.get(key)
         picked = follower.picked if follower else None
         return branch.timeline.world.walker(key.agent if picked is None else picked) if branch else None
 
     def followed(self, key: PanelKey) -> Walker | None:
-        """The agent that the camera goes with: in a crowd only one that was picked."""
+        """Return the agent that the camera follows; in a crowd, only a picked agent."""
         follower = self._followers.get(key)
         return self.walker(key) if follower is None or follower.picked is not None else None
 
@@ -432,7 +474,11 @@ class Run:
         return self._panels
 
     def _place_of_new(self, key: PanelKey) -> int:
-        """The last place; of a crowd whose first agent has left, or is back after a seek, the one that it had."""
+        """Return the index in `order` for a new panel.
+
+        New panels are appended. A crowd's panel gets a new key when its first agent leaves, or returns after a seek; it
+        is then inserted after the panel of the same crowd.
+        """
         members = set(follower.agents if (follower := self._followers.get(key)) else ())
         for place, other in enumerate(self.order):
             if other.branch == key.branch and other in self._followers and members & {*self._followers[other].agents}:
@@ -440,8 +486,9 @@ class Run:
         return len(self.order)
 
     def has_own_panel(self, key: PanelKey) -> bool:
-        """Whether an agent has a panel for itself. This can be said without making the panels, which takes a look at
-        every agent.
+        """Return whether an agent has a panel for itself.
+
+        Unlike `panels`, this does not inspect every agent.
         """
         walker = self.walker(key) if key.branch in self.shown else None
         return walker is not None and walker.id == key.agent and not walker.config.group
@@ -459,15 +506,17 @@ class Run:
     def _crowd_panel(self, branch: Branch, members: list[Walker], snapshot: Snapshot, name: str) -> Panel:
         world, key = branch.timeline.world, PanelKey(branch.number, members[0].id)
         crowd = self._follower(branch, members).crowd(world, members)
-        # Looking at an agent may write to its memory, which nobody may do while a keyframe is read.
+        # Viewing an agent may write to its memory, which is forbidden while a keyframe is read.
         chosen = None if branch.timeline.is_being_read else crowd.shown
         shown = _as_called(branch.timeline, [world.view(walker) for walker in members if walker.id == chosen])
         view = as_one(world, members[0], crowd)
         return Panel(key, world, snapshot, view, name, crowd, next(iter(shown), None))
 
     def arrange(self, order: Sequence[PanelKey]) -> None:
-        """The panels in this order, others after them. Those that are not there at this tick keep their place, behind
-        the one that they followed: a seek brings them back.
+        """Show the panels in this order, followed by all others.
+
+        Panels that do not exist at the current tick keep their position after the panel that they followed: a seek
+        restores them.
         """
         there, before, self.order = {panel.key for panel in self.panels}, self.order, list(order)
         for place, key in enumerate(before):
@@ -477,14 +526,14 @@ class Run:
         self._panels = None
 
     def panel_of(self, key: PanelKey) -> int:
-        """The place of a panel among the others."""
+        """Return the index of a panel in `panels`; 0 if it is not shown."""
         return next((i for i, panel in enumerate(self.panels) if panel.key == key), 0)
 
     def compared(self, place: int) -> tuple[int, int]:
-        """The places of the panels A and B that a heat map A - B compares; twice the same where there is only one.
+        """Return the indices of the panels A and B that a heat map A - B compares; equal if there is only one panel.
 
-        A is the panel at `place`. B is the same agent in the branch that A's comes from, or else in one that comes from
-        A's, or else in any other; without such a panel it is the next one.
+        A is the panel at `place`. B is preferably the same agent in the parent branch of A's branch, else in a child
+        branch, else in any other branch. If there is no such panel, B is the next panel.
         """
         panels, count = self.panels, len(self.panels)
         a = min(place, max(0, count - 1))
@@ -501,7 +550,7 @@ class Run:
     # --- edits on the map -------------------------------------------------------------------------
 
     def shown_edits(self, panel: PanelKey = FIRST) -> Edits:
-        """The cells that commands have edited lately in a panel's branch, those of the script too."""
+        """Return the recently edited cells in a panel's branch, including edits by the script."""
         number, timeline = panel.branch, self.tree[panel.branch].timeline
         version, edits = self._edits.get(number, (-1, {}))
         if version != timeline.world.grid.version:  # commands of this tick may have been applied since
@@ -510,7 +559,7 @@ class Run:
         return edits
 
     def _edited_lately(self, timeline: Timeline) -> Edits:
-        """The edits on the map up to now, without those of this tick that are still to be applied."""
+        """Return the recent edits of the map, without the edits of this tick that have not been applied yet."""
         world, now = timeline.world, timeline.tick
         free, last = world.grid.free, now - world.is_before_commands
         edited: Edits = {}
@@ -521,12 +570,12 @@ class Run:
         return edited
 
     def cells_of(self, command: Command) -> Sequence[int]:
-        """The cells of the map that a command is about."""
+        """Return the map cells that a command edits."""
         return command.drawn(self.world.switches) if isinstance(command, MapEdit) else ()
 
 
 def _as_called(timeline: Timeline, views: Sequence[WalkerView]) -> tuple[WalkerView, ...]:
-    """The same with the names that the agents go by."""
+    """Return the views with the labels that the timeline gives to the agents."""
     labels = timeline.labels_of(views)
     return tuple(v if v.label == label else replace(v, label=label) for v, label in zip(views, labels, strict=True))
 
@@ -535,29 +584,35 @@ def _as_called(timeline: Timeline, views: Sequence[WalkerView]) -> tuple[WalkerV
 
 
 def begin(scenario: Scenario, *, most_bytes: int | None = None, told: Told | None = None) -> Run:
-    """A run at tick 0."""
+    """Return a run at tick 0.
+
+    Args:
+        scenario: Scenario to simulate; agents that are not legal in it are left out and reported in `told`.
+        most_bytes: Maximum memory for keyframes; None allows as much as the run itself takes.
+        told: Notifications to append to.
+    """
     scenario, problems = with_versions(scenario), list[str]()
     tree = BranchTree(world_maker(scenario, problems), most_bytes)
     run = Run(scenario, tree, told=told)
-    run.told.messages += dict.fromkeys(problems)  # once, however often the world of tick 0 was made
+    run.told.messages += dict.fromkeys(problems)  # without duplicates: the world of tick 0 may be built several times
     return run
 
 
 def with_versions(scenario: Scenario) -> Scenario:
-    """Agents of the user's own stay what their files are now, whatever is saved later."""
+    """Return the scenario with user-defined agents pinned to the present version of their files."""
     agents = tuple(pinned(config) for config in scenario.agents)
     return scenario if agents == scenario.agents else replace(scenario, agents=agents)
 
 
 def planted(scenario: Scenario, tree: BranchTree, front: int, shown: Iterable[int], told: Told | None = None) -> Run:
-    """A run whose branches are on their way to their ticks; those on screen come to the one of the front together."""
+    """Return a run over an existing tree whose branches still seek; those on screen seek to the front branch's tick."""
     run = Run(scenario, tree, front, shown, told)
     run.begin_seek(run.tick)
     return run
 
 
 def again(state: RunState, *, most_bytes: int | None = None, told: Told | None = None) -> Run:
-    """A run that was left, on its way to the tick at which it was."""
+    """Return a run restored from a state; it still seeks to the tick of that state."""
     tree = BranchTree.restored(world_maker(state.scenario), state.branches, most_bytes)
     tree.relink(state.groups)
     run = planted(state.scenario, tree, state.front, state.shown, told)
@@ -568,9 +623,13 @@ def again(state: RunState, *, most_bytes: int | None = None, told: Told | None =
 def world_maker(
     scenario: Scenario, problems: list[str] | None = None, *, measures_at_once: bool = False
 ) -> Callable[[], World]:
-    """What makes the world of tick 0 to be watched; agents that are not legal are left out, and `problems` told.
+    """Return a function that builds the world of tick 0, with the instrumentation that panels need.
 
-    Its true distances are measured in pieces where somebody waits for frames.
+    Args:
+        scenario: Scenario to build.
+        problems: List to append the errors of agents that are not legal; these agents are left out.
+        measures_at_once: Compute true distances at once. By default their search is limited to a share of each tick, so
+            that it delays no frame.
     """
 
     def complain(error: ConfigError) -> None:
@@ -579,7 +638,7 @@ def world_maker(
 
     def make() -> World:
         world = build_world(scenario, BY_KEY, complain=complain, watched=True)
-        if not measures_at_once:  # else it is for pictures, which are to be the same each time
+        if not measures_at_once:  # measuring at once is for pictures, which must be reproducible
             world.clock = time.perf_counter
             world.measuring.allowance = A_TICK
         return world

@@ -1,9 +1,9 @@
-"""What a user does with a run: looking at a panel, letting time pass, beginning again; and taking all of it back.
+"""Session of a user with a run: focus, passing time, beginning again, and undo of all of it.
 
-The run itself, its branches and its time are a Run (run.py), what of it is not saved is its Unsaved (unsaved.py).
-Everything that changes a world goes through `do`, as a command at a tick boundary; the commands with their ticks are
-the recording of the session. Whatever is done is noted in one History (history.py), so Ctrl+Z takes back the last
-thing, whatever it was. What is done by topic: painting.py, agent_edits.py, branching.py, script.py. No pygame here.
+Simulation, branches and time belong to a Run (run.py), the test for unsaved work to Unsaved (unsaved.py). All changes
+of a world go through `do`, as commands at tick boundaries; the commands with their ticks are the recording of the
+session. Each action becomes an entry of one History (history.py), so Ctrl+Z takes back the last action of any kind.
+Actions by topic are in painting.py, agent_edits.py, branching.py and script.py. This module does not use pygame.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,17 +29,17 @@ from ui.model.stopping import STOP_RULES, Until
 from ui.model.unsaved import Content, Unsaved
 
 WhenReady = Callable[[Sequence[AgentConfig], Grid, Callable[[], None]], None]
-"""Sees to it that all is there which agents of these kinds need on this map, then goes on."""
+"""Callback that prepares the data which these agents need on this map, then calls its last argument."""
 
 
 def _at_once(agents: Sequence[AgentConfig], grid: Grid, go_on: Callable[[], None]) -> None:
-    """Whoever shows no window does not mind that an agent makes what it needs itself."""
+    """Continue at once: without a window, agents compute their data themselves when they need it."""
     go_on()
 
 
 @dataclass(frozen=True)
 class LeftRun:
-    """A run that was left by beginning again."""
+    """Run that was replaced by beginning again, kept for undo."""
 
     state: RunState
     focused: PanelKey
@@ -47,18 +47,21 @@ class LeftRun:
 
 
 class Session:
-    """The open run. `told` collects what the user should be told; the window shows and clears it."""
+    """Open run with its focus and its undo history.
+
+    `told` collects texts for the user; the window shows and clears them.
+    """
 
     def __init__(self, begun: Scenario | Run) -> None:
         self.told = begun.told if isinstance(begun, Run) else Told()
-        self.watched_from: int | None = None  # the panel that a heat map A - B takes for A, where nothing has the focus
+        self.watched_from: int | None = None  # in a read-only session, the index of panel A of a heat map A - B
         self.until: Until | None = None
-        self.path: Path | None = None  # of the file that it was opened from or saved to
-        self.crashed: list[Path] = []  # journals that this run was taken up from, and whose place its own takes
-        self.when_ready: WhenReady = _at_once  # agents wait for their prepared data there, where a window shows it
+        self.path: Path | None = None  # file that the run was opened from or saved to
+        self.crashed: list[Path] = []  # journals this run was restored from, deleted once its own is on disk
+        self.when_ready: WhenReady = _at_once  # waits for prepared data; set by the window
         self._most_bytes: int | None = None
         self._runs = self._generation = 0
-        self._seen: tuple[object, ...] = ()  # what the generation was counted up for
+        self._seen: tuple[object, ...] = ()  # key of the last `generation`
         if isinstance(begun, Run):
             self.take(begun)
         else:
@@ -66,23 +69,28 @@ class Session:
 
     @classmethod
     def watching(cls, run: Run) -> "Session":
-        """That of somebody who looks at a run and does nothing: no panel has the focus."""
+        """Return a read-only session, as for a picture or a film: no panel has the focus."""
         session = cls(run)
         session.watched_from = 0
         return session
 
     def watch_from(self, place: int) -> None:
-        """Take the panel at a place for A of a heat map A - B, where nothing has the focus."""
+        """Set the index of panel A of a heat map A - B; without effect unless the session is read-only."""
         self.watched_from = self.watched_from if self.watched_from is None else place
 
     # --- opening and starting again ---------------------------------------------------------------
 
     def open(self, scenario: Scenario) -> None:
-        """Begin with another map, other agents, or both."""
+        """Open a new run of a scenario."""
         self.take(runs.begin(scenario, told=self.told))
 
     def take(self, run: Run, agent: int = FIRST.agent) -> None:
-        """Put a run in place of the open one: nothing has been done to it yet."""
+        """Open an existing run, with an empty undo history.
+
+        Args:
+            run: Run to open.
+            agent: Agent to focus, in the front branch.
+        """
         self.history = History(self)
         self._put_run(run, agent)
 
@@ -95,7 +103,11 @@ class Session:
         self.keep_focus()
 
     def limit_keyframes(self, megabytes: int) -> None:
-        """The most memory for going back in time, in this run and later ones; 0: as much as the run itself takes."""
+        """Limit the memory of keyframes in this run and later ones.
+
+        Args:
+            megabytes: Maximum memory in MB; 0 allows as much as the run itself takes.
+        """
         self._most_bytes = megabytes * 1_000_000 or None
         self._limit_keyframes()
 
@@ -103,29 +115,33 @@ class Session:
         self.run.look_after_keyframes(self._most_bytes, beside=True)
 
     def reset(self, *, keeps_map: bool) -> None:
-        """Tick 0 again, with the agents as the user has set them; on the first map, or with what was drawn on it.
+        """Begin again at tick 0 with the agents and their present settings; the script runs again.
 
-        What was drawn at tick 0, before the run began, stays in any case. The script does what it did once more.
+        Args:
+            keeps_map: Keep the present map. Otherwise the run begins on the original map, with only the edits that were
+                drawn
+                at tick 0, before the run began.
         """
         first = [command for tick, command in done_by_hand(self.run.timeline) if tick == 0]
         drawn = [command for command in first if isinstance(command, MapEdit) and not keeps_map]
         self._begin_again("begun again", keeps_map, drawn=drawn)
 
     def restart_with(self, **changes: Any) -> None:
-        """Tick 0 with something of the scenario changed, such as the start; the map as edited stays."""
+        """Begin again at tick 0 on the present map, with some fields of the scenario changed, such as the start."""
         words = ", ".join(f"{name} {value}" for name, value in changes.items())
         self._begin_again(f"begun again with {words}", True, lambda scenario: replace(scenario, **changes))
 
     def restart_from(self, agent: int, start: tuple[int, int]) -> None:
-        """Tick 0 with another start of one agent; the map as edited stays."""
+        """Begin again at tick 0 on the present map, with another start of one agent."""
         walker = self.run.world.walker(agent)
         if walker is not None:
             self._begin_again(f"begun again with another start of {walker.label}", True, starts={agent: start})
 
     def set_movement(self, movement: Movement) -> None:
-        """Tick 0 with another movement rule, as soon as what agents then need is there; what was drawn by hand stays.
+        """Begin again at tick 0 with another movement rule, as soon as the agents' data for it is prepared.
 
-        Whatever was searched and learned, and every length, is of the rule before: there is no way to go on with it.
+        Drawn edits are kept. A run cannot continue under another rule: searches, learned values and path lengths are
+        only valid for the rule under which they were computed.
         """
         grid = drawn_by_hand(self.run).copy(movement)
         if grid.movement != self.run.world.grid.movement:
@@ -143,9 +159,17 @@ class Session:
         drawn: Sequence[Command] = (),
         starts: Mapping[int, Pair] = {},
     ) -> None:
-        """A new run. The one before can be undone like a stroke: no single key destroys work."""
+        """Replace the run by a new one, as one undo entry, so that no single key destroys work.
+
+        Args:
+            words: Description of the undo entry.
+            keeps_map: Begin on the present map, not the original one.
+            change: Function applied to the scenario.
+            drawn: Commands to apply to the new run at tick 0.
+            starts: New starts, by agent.
+        """
         self.history.end()
-        self.run.timeline.settle()  # "as they are set now" is where the run is on its way to
+        self.run.timeline.settle()  # "present settings" means those at the tick that the run seeks to
         left, tick, was_unsaved = self.as_left(), self.tick, self.has_unsaved_edits
         scenario, freed = with_free_ends(change(scenario_of(self.run, keeps_map=keeps_map, starts=starts)))
         self.told.messages.extend(freed)
@@ -168,7 +192,7 @@ class Session:
 
     @property
     def runs_left(self) -> list[LeftRun]:
-        """The runs that were left by beginning again and can be gone back to, the first one first."""
+        """Return the runs that were replaced by beginning again and can be restored by undo, the oldest first."""
         return [done.change.other for done in self.history.done if isinstance(done.change, _AnotherRun)]
 
     # --- what the run says ------------------------------------------------------------------------
@@ -179,7 +203,7 @@ class Session:
 
     @property
     def panels_with_room(self) -> tuple[Panel, ...]:
-        """Those that a window shows: as many as it has room for, the focused one among them."""
+        """Return the panels that fit into a window, including the focused one."""
         panels = self.run.panels
         if len(panels) <= MOST_PANELS:
             return panels
@@ -189,7 +213,7 @@ class Session:
 
     @property
     def generation(self) -> int:
-        """Rises whenever pictures have to begin anew."""
+        """Return a counter that is incremented whenever pictures have to be drawn from scratch."""
         seen = (self._runs, self.run.generation)
         if seen != self._seen:
             self._seen = seen
@@ -197,29 +221,37 @@ class Session:
         return self._generation
 
     def panel_of(self, key: PanelKey) -> int:
-        """The place of a panel among the others."""
+        """Return the index of a panel."""
         if key == NOBODY and self.watched_from is not None:
             return self.watched_from
         return self.run.panel_of(key)
 
     def compared(self, place: int | None = None) -> tuple[int, int]:
-        """The places of the panels A and B that a heat map A - B compares; A is the focused one, or that at `place`."""
+        """Return the indices of the panels A and B that a heat map A - B compares.
+
+        Args:
+            place: Index of panel A; by default the focused panel.
+        """
         return self.run.compared(self.panel_of(self.focused_key) if place is None else place)
 
     @property
     def has_unsaved_edits(self) -> bool:
-        """Whether there is work that is not saved. Who only watches has none."""
+        """Return whether there is unsaved work; always False in a read-only session."""
         return self.watched_from is None and self.unsaved.is_any
 
     # --- time -------------------------------------------------------------------------------------
 
     def begin_seek(self, tick: int) -> None:
-        """Set out for another tick, all branches on screen together."""
+        """Begin to seek to another tick with all branches on screen."""
         self.run.begin_seek(tick)
         self.keep_focus()
 
     def continue_seek(self, work: float | None = None) -> bool:
-        """Go on with the seek for a frame's worth of work; whether it has arrived."""
+        """Continue the seek and return whether it has arrived.
+
+        Args:
+            work: Replay work in microseconds; None means the share of one frame.
+        """
         has_arrived = self.run.continue_seek(work)
         self.keep_focus()
         return has_arrived
@@ -229,12 +261,15 @@ class Session:
         self.keep_focus()
 
     def make_whole(self) -> None:
-        """After an error in the middle of something: the worlds on screen at their last whole tick."""
+        """Recover from an error in the middle of a tick: rebuild the worlds on screen at their last complete tick."""
         self.run.make_whole()
         self.keep_focus()
 
     def advance(self, ticks: int) -> int:
-        """Let ticks pass; fewer when a stop rule is met, where the run pauses, or when the world is over."""
+        """Advance up to `ticks` ticks and return how many passed.
+
+        Fewer ticks pass if a stop rule is met, at the tick at which the scenario pauses, and if the world is over.
+        """
         if self._pause is not None and self.tick < self._pause:
             ticks = min(ticks, self._pause - self.tick)
         if self.until is None:
@@ -256,18 +291,18 @@ class Session:
 
     @property
     def is_stopped_by_rule(self) -> bool:
-        """Whether what a "run until" waits for has happened in the last tick."""
+        """Return whether the event that a "run until" waits for happened in the last tick."""
         return self.until is not None and self.until.is_met(self.run, self.focused_key, self.tick)
 
     @property
     def _pause(self) -> int | None:
-        """The tick at which the run pauses, because its file says so."""
+        """Return the tick at which the scenario wants the run to pause; None if there is none."""
         until = self.run.scenario.until
         return None if until is None else until.tick
 
     @property
     def has_come_to_a_stop(self) -> bool:
-        """Asked after ticks have passed: whether no more should before somebody has looked."""
+        """Return whether a stop rule is met or the scenario pauses here, so that no further tick should pass now."""
         return self.is_stopped_by_rule or self.is_at_pause
 
     @property
@@ -278,7 +313,7 @@ class Session:
 
     @property
     def focused_key(self) -> PanelKey:
-        """The focused panel: an agent of the branch in front, which may have none."""
+        """Return the key of the focused panel: an agent of the front branch, which may have none."""
         return PanelKey(self.run.front, self._agent) if self.watched_from is None else NOBODY
 
     @property
@@ -286,13 +321,13 @@ class Session:
         return self.run.walker(self.focused_key)
 
     def focus(self, key: PanelKey) -> None:
-        """Focus a panel, and with it the branch that gets what is done."""
+        """Focus a panel and bring its branch to the front; commands then apply to that branch."""
         self._agent = key.agent
         if key.branch in self.run.tree.branches:
             self.run.front = key.branch
 
     def keep_focus(self) -> None:
-        """The focus stays on a panel that is there."""
+        """Move the focus to an existing panel if the focused one is gone."""
         if self.watched_from is not None or self.run.is_seeking or self.run.has_own_panel(self.focused_key):
             return
         if not self.run.panels or any(panel.key == self.focused_key for panel in self.run.panels):
@@ -301,20 +336,20 @@ class Session:
         self.focus((of_branch or self.run.panels)[-1].key)
 
     def changed(self) -> None:
-        """Something happened to the run."""
+        """Update the run and the focus after a change of the run."""
         self.run.changed()
         self.keep_focus()
 
     # --- doing things, and taking them back -----------------------------------------------------
 
     def do(self, command: Command) -> None:
-        """Apply a command now to the focused branch, and to those that are linked with it."""
+        """Apply a command now to the focused branch and to the branches that are linked with it."""
         self.history.submit(command)
         self.keep_focus()
 
     @contextmanager
     def doing(self, words: str) -> Iterator[None]:
-        """What is done inside is one thing, which Ctrl+Z takes back."""
+        """Combine the actions inside the `with` block into one undo entry."""
         with self.history.doing(words):
             yield
         self.changed()
@@ -322,7 +357,7 @@ class Session:
 
 @dataclass
 class _AnotherRun:
-    """A run was left for another one: taking that back swaps them."""
+    """Replacement of the open run; undo and redo swap the two runs."""
 
     session: Session
     other: LeftRun

@@ -1,4 +1,7 @@
-"""What the user has switched, chosen, pinned and marked in the window, and what it tells: plain values. No pygame."""
+"""State of the window as plain values: tools, selection, pinned cells, marked ticks and messages.
+
+This module does not use pygame.
+"""
 
 import time
 from dataclasses import dataclass, field
@@ -13,31 +16,40 @@ from ui.model.study import Study
 from ui.model.tools import BRUSH, MAX_BRUSH, SELECT, Point
 
 LEAST_MESSAGE_S, MOST_MESSAGE_S = 2.0, 6.0
-LETTERS_A_SECOND = 20  # that are read
+LETTERS_A_SECOND = 20  # reading speed that is assumed
 MOST_MESSAGES = 3
 
 
 @dataclass(frozen=True)
 class Message:
     text: str
-    until: float
-    deed: int | None  # it is about the run, as this many deeds had left it
+    until: float  # time of `time.monotonic` at which it disappears, in seconds
+    deed: int | None  # value of `History.deeds` that the message refers to; None if it does not depend on edits
 
 
 @dataclass
 class Messages:
-    """What the user is told, each text for as long as it takes to read it, and about the run until the next deed."""
+    """Messages to the user, each shown as long as it takes to read it; those about the run only until the next edit."""
 
     waiting: list[Message] = field(default_factory=list)
 
     def say(self, text: str, deed: int | None = None) -> None:
-        """What is told already stays for longer."""
+        """Show a message; one with the same text that is already shown stays longer.
+
+        Args:
+            text: Text of the message.
+            deed: Value of `History.deeds`, for a message about the run that the next edit makes outdated.
+        """
         seconds = min(MOST_MESSAGE_S, LEAST_MESSAGE_S + len(text) / LETTERS_A_SECOND)
         self.waiting = [told for told in self.waiting if told.text != text]
         self.waiting.append(Message(text, time.monotonic() + seconds, deed))
 
     def current(self, deeds: int) -> list[str]:
-        """The latest that still stand, the newest last. What a deed has left behind may be otherwise after the next."""
+        """Return the texts of the latest messages that are still shown, the newest last.
+
+        Args:
+            deeds: Present value of `History.deeds`; messages about the run after an earlier edit are dropped.
+        """
         now = time.monotonic()
         standing = [told for told in self.waiting if told.until > now and told.deed in (None, deeds)]
         self.waiting = standing[-MOST_MESSAGES:]
@@ -49,40 +61,44 @@ class Messages:
 
 @dataclass
 class State:
-    is_editing: bool = False  # letters choose tools
+    """State of the user interface that is not part of the run."""
+
+    is_editing: bool = False  # edit mode, in which letter keys choose tools
     tool: str = BRUSH
-    brush: int = 1  # cells across
-    has_hand: bool = False  # a drag moves the map
-    is_bare: bool = False  # nothing but the panels
-    is_maximised: bool = False  # nothing but the focused panel
+    brush: int = 1  # width in cells
+    has_hand: bool = False  # hand tool, with which a drag moves the map
+    is_bare: bool = False  # only the panels are shown
+    is_maximised: bool = False  # only the focused panel is shown
     hover: Point | None = None  # cell under the pointer
-    cursor: Point | None = None  # the keyboard's own
-    pinned: Point | None = None  # kept in the inspector
+    cursor: Point | None = None  # cell cursor of the keyboard
+    pinned: Point | None = None  # cell pinned in the inspector
     selection: Selection | None = None  # cells chosen with the Select tool
-    anchor: Point | None = None  # the corner of a selection that the cell cursor stretches
-    piece: Piece | None = None  # copied; it stays when another map is opened
-    held: Piece | None = None  # in the hand, to be put down
-    held_at: Point | None = None  # the cell under its middle
-    menu: Menu | None = None  # the one that is open
-    time_bar: tuple[int, int, int, int] = (0, 0, 1, 1)  # where the line of time was drawn last
-    carried_deed: tuple[int, int] | None = None  # a line of the script in the user's hand, and the tick it is over
-    pointed_switch: str | None = None  # whose row is under the pointer
-    mark_in: int | None = None  # the range of ticks to export, where the user has marked one
+    anchor: Point | None = None  # fixed corner of the selection that the cell cursor extends
+    piece: Piece | None = None  # copied piece of map; kept when another map is opened
+    held: Piece | None = None  # piece of map that moves with the pointer until it is put down
+    held_at: Point | None = None  # cell under the centre of `held`
+    menu: Menu | None = None  # open context menu
+    # rect (x, y, width, height) of the time line in the last frame, in pixels
+    time_bar: tuple[int, int, int, int] = (0, 0, 1, 1)
+    carried_deed: tuple[int, int] | None = None  # dragged script entry, and the tick under the pointer
+    pointed_switch: str | None = None  # switch whose row is under the pointer
+    mark_in: int | None = None  # first tick of the range to export, if the user has marked one; `mark_out` is its last
     mark_out: int | None = None
-    change_rate: float = 5.0  # of random changes while there are none
+    change_rate: float = 5.0  # percent of the cells, for random changes that are off now
     change_interval: int = 10
-    notes: Notes | None = None  # on the first example, at a start without a file
-    lesson: Playing | None = None  # the one that is being given
-    study: Study | None = None  # the experiment beside the window
-    preparing: tuple[str, ...] = ()  # kinds of agents that cannot walk yet
+    notes: Notes | None = None  # notes on the first example, shown at a start without a file
+    lesson: Playing | None = None  # lesson in progress
+    study: Study | None = None  # experiment in progress in the background
+    preparing: tuple[str, ...] = ()  # kinds of agents whose data is still being prepared
     messages: Messages = field(default_factory=Messages)
-    sidebar_scroll: dict[str, int] = field(default_factory=dict)  # pixels by which each tab is scrolled
-    sidebar_hidden: int = 0  # pixels of the shown tab that do not fit
-    followed_focus: str | None = None  # the control that the sidebar has scrolled to
-    whys: dict[PanelKey, tuple[object, int, str]] = field(default_factory=dict)  # of a snapshot and agent: why it moved
+    sidebar_scroll: dict[str, int] = field(default_factory=dict)  # scroll offset of each tab, in pixels
+    sidebar_hidden: int = 0  # height in pixels of the part of the shown tab that does not fit
+    followed_focus: str | None = None  # focused control that the sidebar last scrolled into view
+    # explanation of an agent's last move, by panel; cached for a snapshot and an agent
+    whys: dict[PanelKey, tuple[object, int, str]] = field(default_factory=dict)
 
     def choose_tool(self, tool: str) -> None:
-        """Selecting goes with edit mode, so that Delete means cells."""
+        """Choose a tool; Select also turns on edit mode, in which Delete applies to cells."""
         self.is_editing = self.is_editing or tool == SELECT
         self.tool = tool
         self.has_hand = False
@@ -92,25 +108,31 @@ class State:
         self.brush = max(1, min(MAX_BRUSH, size))
 
     def put_tools_away(self) -> None:
-        """Back to the brush: a tool that nobody can see chosen would surprise whoever draws next."""
+        """Leave edit mode and return to the brush.
+
+        A tool that is chosen but not visible would surprise the user at the next stroke.
+        """
         self.is_editing = self.has_hand = False
         self.tool = BRUSH
         self.deselect()
 
     def put_selection(self, selection: Selection | None) -> None:
-        """As undo and redo do, too: outside edit mode there is none, where Delete would mean something else."""
+        """Set the selection, also for undo and redo.
+
+        Outside edit mode there is no selection, because Delete has another meaning there.
+        """
         self.selection = selection if self.is_editing else None
 
     def deselect(self) -> None:
         self.selection = self.anchor = self.held = None
 
     def forget_places(self) -> None:
-        """Another run: no cell and no tick of the one before means anything in it."""
+        """Clear all cells and ticks when another run is opened, where they would be meaningless."""
         self.mark_in = self.mark_out = None
         self.pinned = self.cursor = self.hover = None
         self.deselect()
 
     def inspected_cell(self, grid: Grid) -> int | None:
-        """The cell that the inspector tells about."""
+        """Return the cell that the inspector describes; None if there is none on this map."""
         point = self.pinned or self.hover or self.cursor
         return grid.cell(*point) if point and grid.contains(*point) else None
