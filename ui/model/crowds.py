@@ -1,4 +1,7 @@
-"""Crowds: all agents of a group in one panel, and the one of them that the user looks at. No pygame here."""
+"""Crowds: all agents of a group in one panel, and the one of them that the user follows.
+
+This module does not use pygame.
+"""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -14,36 +17,38 @@ from sim.walker import Walker, WalkerView
 from sim.world import World
 
 TAIL = 24
-"""Ticks that the tail of a dot is long."""
+"""Ticks that the tail of a dot covers."""
 
-_AT_ONCE = 256  # ticks followed one after the other; after more of them everything is counted anew
-_LATELY = 30  # of them, for the median
+_AT_ONCE = 256  # maximum ticks to catch up with; after a longer gap, the counts are rebuilt from the records
+_LATELY = 30  # recent times over which the median is taken
 TIMES = 600
-"""Ticks whose times are kept."""
+"""Maximum number of recorded tick times."""
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """What a panel shows of a group at one tick."""
+    """Content of a group's panel at one tick."""
 
     name: str
     agents: tuple[int, ...]
     goals: npt.NDArray[np.int32]
     numbers: CrowdNumbers
-    visits: npt.NDArray[np.uint32]  # of all together, by cell
-    stamp: int  # another number whenever the visits are others
-    tails: npt.NDArray[np.int32]  # int32[agents, ticks]: where each was lately, the last being where it is
-    tick_ms: tuple[float, ...]  # what the last ticks took, all agents of the group together
-    shown: int | None = None  # the agent whose mind is shown
-    picked: int | None = None  # the one that was chosen to be followed
+    visits: npt.NDArray[np.uint32]  # visits of all agents together, by cell
+    stamp: int  # counter that is incremented whenever `visits` or `tails` change
+    tails: npt.NDArray[np.int32]  # int32[agents, ticks]: recent cells of each agent, the present one last
+    tick_ms: tuple[float, ...]  # recent times of a tick in milliseconds, of all agents of the group together
+    shown: int | None = None  # agent whose search, path and trail are drawn
+    picked: int | None = None  # agent that the user chose to follow
 
     @property
     def has_own_ends(self) -> bool:
         return bool(self.goals.size)
 
     def ends(self, shared: tuple[int, int]) -> tuple[int, int]:
-        """The start and the goal to draw where nobody of them is followed: `shared`, or where they have ends of their
-        own the goal of all, if it is one. -1 for none: hundreds would hide everything.
+        """Return the start and goal cells to draw while no agent is followed; -1 for an end that is not drawn.
+
+        A crowd without own starts and goals uses `shared`. Of a crowd with own ones, only a goal that all agents have
+        in common is drawn: hundreds of starts and goals would hide everything.
         """
         if not self.has_own_ends:
             return shared
@@ -59,7 +64,14 @@ class Crowd:
         return float(np.median(self.tick_ms[-_LATELY:])) if self.tick_ms else 0.0
 
     def nearest(self, width: int, x: float, y: float, reach: float) -> int | None:
-        """The agent whose dot is nearest to a place of the map, in cells, within so many."""
+        """Return the agent whose dot is nearest to the map coordinates (x, y); None if none is within `reach`.
+
+        Args:
+            width: Width of the map, in cells.
+            x: Map coordinate in cells.
+            y: Map coordinate in cells.
+            reach: Maximum distance in cells.
+        """
         cells = self.numbers.cells
         far = np.hypot(cells % width + 0.5 - x, cells // width + 0.5 - y)
         place = int(far.argmin())
@@ -68,11 +80,11 @@ class Crowd:
 
 @dataclass(eq=False)
 class Follower:
-    """Follows one group through time: how often which cell was stood on, and where everybody was lately."""
+    """Incremental counts of one group through time: the visits of each cell, and the recent cells of each agent."""
 
     agents: tuple[int, ...] = ()
     picked: int | None = None
-    pointed: int | None = None  # the one under the mouse
+    pointed: int | None = None  # agent under the mouse
     tick: int = -1
     stamp: int = 0
     visits: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
@@ -85,7 +97,7 @@ class Follower:
         return self.picked if self.pointed is None else self.pointed
 
     def follow(self, timeline: Timeline, walkers: list[Walker]) -> None:
-        """Come to the tick of the timeline, which is under way to nowhere."""
+        """Update the counts to the tick of a timeline that is not seeking."""
         agents = tuple(walker.id for walker in walkers)
         if agents != self.agents:
             self.agents, self._generation = agents, -1
@@ -115,7 +127,10 @@ class Follower:
         np.add.at(self.visits, cells, np.uint32(1))
 
     def _note_time(self, world: World, walkers: list[Walker]) -> None:
-        """What the ticks of the last advance took: where many pass between two frames, some are not seen."""
+        """Record the time of a tick, averaged over the last advance.
+
+        If several advances happen between two frames, only the last one is recorded.
+        """
         crews = {id(w.seat.crew): w.seat.crew for w in walkers if w.seat is not None}
         alone = [walker for walker in walkers if walker.id in world.alone_s]
         lengths = [sum(stint.rows.shape[1] for stint in crew.stints) for crew in crews.values()]
@@ -145,7 +160,7 @@ def state_of(arrived: int, count: int) -> str:
 
 
 def _status_of(numbers: CrowdNumbers) -> Status:
-    """That of all together: there is one who still walks, or nobody does."""
+    """Return the status of the crowd as a whole: active as long as any agent can still walk."""
     left = numbers.count - numbers.arrived
     if not left:
         return Status.AT_GOAL
@@ -155,7 +170,7 @@ def _status_of(numbers: CrowdNumbers) -> Status:
 
 
 def as_one(world: World, leader: Walker, crowd: Crowd) -> WalkerView:
-    """The crowd as tables and headers show an agent: under its own name, with the numbers of all together."""
+    """Return the crowd as a view of one agent, for tables and headers, with the name and numbers of the group."""
     numbers = crowd.numbers
     return WalkerView(
         leader.id,

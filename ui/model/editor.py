@@ -1,4 +1,7 @@
-"""Editing with the mouse: which cells a press, a drag and a release change. Knows cells, not pixels."""
+"""Editing with the mouse: which cells a press, a drag and a release change.
+
+This module works with cells; pixels are converted in ui/input/pointer.py.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,7 +22,7 @@ ENDS = ("start", "goal")
 
 @dataclass
 class Drag:
-    """A drag in progress: what it does and where it has been."""
+    """Drag in progress: its tool and its first and last cell."""
 
     kind: str  # a tool, "start" or "goal"
     first: Point
@@ -28,12 +31,14 @@ class Drag:
 
 
 class Editor:
+    """Mouse editing of the map: strokes, moved starts and goals, and the Select tool."""
+
     def __init__(self, session: Session, state: State) -> None:
         self.session, self.state = session, state
         self.selecting = Selecting(session, state)
-        self.panel: PanelKey | None = None  # in which a stroke is going on
+        self.panel: PanelKey | None = None  # panel of the stroke in progress; None for menu and keyboard
         self.drag: Drag | None = None
-        self.last_painted: Point | None = None  # where Shift+click draws its line from
+        self.last_painted: Point | None = None  # cell from which Shift+click draws a line
 
     # --- the mouse --------------------------------------------------------------------------------
 
@@ -46,7 +51,17 @@ class Editor:
         rectangle: bool = False,
         is_right: bool = False,
     ) -> None:
-        """A button goes down over the map. The first cell decides whether the stroke blocks or frees."""
+        """Handle a press of a button over the map.
+
+        The first cell decides whether the stroke blocks or frees cells.
+
+        Args:
+            point: Cell under the pointer.
+            erases: Free cells, or copy with the Select tool.
+            line: Draw a line from the last painted cell, or add to the selection with the Select tool.
+            rectangle: Paint a rectangle, or add to the selection with the Select tool.
+            is_right: Use the right button, which removes cells from the selection with the Select tool.
+        """
         if not self._is_inside(point):
             return
         kind = self._kind(point, erases, rectangle)
@@ -54,7 +69,7 @@ class Editor:
             self.selecting.press(point, adds=line or rectangle, copies=erases, takes=is_right)
             return
         blocks = kind in ENDS or (self._is_free(point) and not erases and kind != ERASER)
-        is_line = line and kind in (BRUSH, ERASER, LINE)  # a rectangle begins where the drag does
+        is_line = line and kind in (BRUSH, ERASER, LINE)  # a rectangle begins at the first cell of the drag
         start = self.last_painted if is_line and self.last_painted else point
         self.drag = Drag(kind, start, point, blocks)
         if kind in ENDS:
@@ -83,7 +98,7 @@ class Editor:
         return ERASER if erases and self.state.tool != FILL else self.state.tool
 
     def _ends(self) -> tuple[int, int]:
-        """The start and the goal that are drawn in the panel: those of its agent; -1 where none are."""
+        """Return the start and goal cells drawn in the panel: those of its agent; -1 for an end that is not drawn."""
         panel = self._shown()
         if panel is None:
             return self.session.run.world.start, self.session.run.world.goal
@@ -91,13 +106,15 @@ class Editor:
         return panel.crowd.ends(ends) if panel.mind is None and panel.crowd is not None else ends
 
     def _shown(self) -> Panel | None:
-        """The panel of the stroke; by menu or keyboard, the focused one."""
+        """Return the panel of the stroke; for menu and keyboard, the focused one."""
         key = self.session.focused_key if self.panel is None else self.panel
         return next((panel for panel in self.session.run.panels if panel.key == key), None)
 
     def _own(self) -> int | None:
-        """The number of the agent whose own start and goal are drawn in the panel. A menu or a key means nobody at whom
-        the pointer happens to be.
+        """Return the id of the agent whose own start and goal are drawn in the panel; None if there is none.
+
+        For menu and keyboard, an agent of a crowd counts only if it is followed, not if the pointer merely hovers over
+        it.
         """
         panel = self._shown()
         if panel is not None and self.panel is None:
@@ -108,17 +125,17 @@ class Editor:
 
     @property
     def crowd(self) -> Crowd | None:
-        """The crowd that the panel shows, which can be told to go to one goal."""
+        """Return the crowd that the panel shows, which can be given one common goal; None for a single agent."""
         panel = self._shown()
         return panel.crowd if panel is not None else None
 
     @property
     def is_about_crowd(self) -> bool:
-        """Whether another goal is one for all of the crowd: they have goals of their own, and nobody is followed."""
+        """Return whether a new goal applies to a whole crowd: its agents have own goals, and none is followed."""
         return self.crowd is not None and self.crowd.has_own_ends and self._own() is None
 
     def move(self, point: Point) -> None:
-        """The pointer moved with the button down. Strokes have no gaps, however fast it went."""
+        """Handle a move of the pointer with the button down. Strokes have no gaps, however fast the pointer moves."""
         self.selecting.move(point)
         drag = self.drag
         if drag is None or point == drag.last:
@@ -143,12 +160,12 @@ class Editor:
             self.last_painted = drag.last
 
     def forget(self) -> None:
-        """Another run: no line may begin at a cell of the old map."""
+        """Reset tool, drag and last painted cell when another run is opened: their cells belong to the old map."""
         self.state.tool = BRUSH
         self.drag = self.last_painted = self.selecting.drag = None
 
     def cancel(self) -> bool:
-        """Take back the drag in progress; False when there is none."""
+        """Revert the drag in progress and return True; return False if there is none."""
         drag, self.drag, self.panel = self.drag, None, None
         if drag is None:
             return self.selecting.cancel()
@@ -170,7 +187,7 @@ class Editor:
         return tools.rectangle(drag.first, drag.last)
 
     def preview(self, hover: Point | None) -> list[Point]:
-        """The cells that a release, or a press, would change."""
+        """Return the cells that a release, or a press, would change."""
         if self.drag and self.drag.kind in (LINE, RECTANGLE):
             return self._shape(self.drag)
         if hover is None or self.carried is not None or self.state.tool == SELECT:
@@ -179,7 +196,7 @@ class Editor:
 
     @property
     def carried(self) -> tuple[str, Point] | None:
-        """The start or the goal while it is dragged, and where it is now."""
+        """Return whether the start or the goal is dragged, and the cell where it is now; None if neither is dragged."""
         drag = self.drag
         return (drag.kind, drag.last) if drag is not None and drag.kind in ENDS else None
 
@@ -188,10 +205,11 @@ class Editor:
         return self.drag is not None or self.selecting.drag is not None
 
     def is_refused(self, point: Point) -> bool:
-        """Whether neither start nor goal can be there."""
+        """Return whether a start or goal cannot be placed on this cell."""
         return not self._is_inside(point) or not self._is_free(point)
 
     def drop_goal(self, point: Point) -> None:
+        """Move the goal that the panel shows to a cell: that of an agent, of a crowd, or the shared one."""
         world = self.session.run.world
         if self.is_refused(point):
             self._refuse("goal", point)
@@ -203,7 +221,7 @@ class Editor:
             painting.move_goal(self.session, int(world.grid.cell(*point)))
 
     def drop_goal_of_crowd(self, point: Point) -> None:
-        """One goal for all of the crowd."""
+        """Give all agents of the crowd one goal."""
         panel = self._shown()
         if self.is_refused(point):
             self._refuse("goal", point)
@@ -211,7 +229,7 @@ class Editor:
             agent_edits.move_goal(self.session, panel.key, int(self.session.run.world.grid.cell(*point)))
 
     def drop_start(self, point: Point) -> None:
-        """Another start: the run begins again there, on the map as it is."""
+        """Begin the run again with another start, on the present map."""
         world = self.session.run.world
         if self.is_refused(point):
             self._refuse("start", point)
@@ -238,12 +256,20 @@ class Editor:
         return grid.is_free(grid.cell(*point))
 
     def end_near(self, x: float, y: float, reach: float) -> Point | None:
-        """The start or the goal of the panel that is nearest to a place of the map, within so many cells."""
+        """Return the cell of the start or goal of the panel nearest to map coordinates, within `reach` cells."""
         return nearest_end(self.session.run.world.grid, self._ends(), x, y, reach)
 
 
 def nearest_end(grid: Grid, ends: Iterable[int], x: float, y: float, reach: float) -> Point | None:
-    """The cell of the start or the goal (-1: not drawn) that is nearest to a place of the map, within so many cells."""
+    """Return the cell of the start or goal nearest to the map coordinates (x, y); None if none is near enough.
+
+    Args:
+        grid: The map.
+        ends: Cells of starts and goals; -1 for one that is not drawn.
+        x: Map coordinate in cells.
+        y: Map coordinate in cells.
+        reach: Maximum distance in cells, in x and in y.
+    """
     places = [grid.xy(end) for end in ends if end >= 0]
     apart = {place: max(abs(place[0] + 0.5 - x), abs(place[1] + 0.5 - y)) for place in places}
     near = [place for place in places if apart[place] <= reach]

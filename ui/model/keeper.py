@@ -1,7 +1,8 @@
-"""What keeps work safe while the window is open: the journal of the run, and the settings. No pygame here.
+"""Autosave of the open window: the journal of the run, and the settings.
 
-Nothing here makes a frame wait for a disk: lines of the journal are handed to the operating system at once, which
-survives a kill; a thread of its own brings them to the disk, which survives a crash of the machine.
+No frame waits for a disk. Lines of the journal are passed to the operating system at once, which survives a kill of the
+program; a background thread syncs them to the disk, which survives a crash of the machine. This module does not use
+pygame.
 """
 
 import os
@@ -18,29 +19,32 @@ from ui.model.saving import looking_at
 from ui.model.session import Session
 from ui.model.settings import Settings, save_settings
 
-_NOTE_EVERY_S = 0.5  # how often a run that is paused or slow is noted; a fast one is every 100 ticks
-_RETRY_EVERY_S = 5.0  # after a disk was full
+_NOTE_EVERY_S = 0.5  # seconds between progress lines of a paused or slow run; a fast one writes every 100 ticks
+_RETRY_EVERY_S = 5.0  # seconds until the next attempt after a failed write, such as on a full disk
 _SETTINGS_EVERY_S = 0.5
 
 
 class Keeper:
-    """Keeps a journal of whatever run is open, and of those that Ctrl+Z would bring back."""
+    """Writer of a journal for the open run, and owner of the journals of runs that undo could restore."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.journal: Journal | None = None
-        self.left: list[Journal] = []  # of the runs that were left by beginning again, the first one first
+        self.left: list[Journal] = []  # suspended journals of the runs replaced by beginning again, the oldest first
         self._disk = _Background()
         self._said = False
         self._noted_s = self._tried_s = 0.0
 
     @property
     def is_writing(self) -> bool:
-        """Whether what is done is in a file by now."""
+        """Return whether the journal works, so that the user's actions are on file."""
         return self.journal is not None and self.journal.problem is None
 
     def keep(self) -> None:
-        """Once a frame: a new journal for a new run, how far this one is, and what is on screen."""
+        """Update the journal, once a frame.
+
+        Begin a new journal for a new run, note the progress of this one and what is on screen, and sync the file.
+        """
         now = time.monotonic()
         if self.journal is None or self.journal.tree is not self.session.run.tree:
             self._begin()
@@ -64,13 +68,16 @@ class Keeper:
             self._let_crashed_go()
 
     def _let_crashed_go(self) -> None:
-        """A run that was taken up again has a journal of its own now, or needs none: the old ones are not needed."""
+        """Discard the journals this run was restored from, which its own journal has replaced."""
         for path in self.session.crashed:
             discard(path)
         self.session.crashed.clear()
 
     def _begin(self) -> None:
-        """The new journal is there before an old one goes: a kill in between loses nothing."""
+        """Begin a journal for the open run, and suspend or close the one before.
+
+        The new journal is written before the old one is closed, so that a kill in between loses nothing.
+        """
         before, self.journal = self.journal, self._new(self.session.run, self.session.focused_key.agent)
         left = self.session.runs_left
         if before is not None and len(self.left) < len(left):
@@ -80,7 +87,7 @@ class Keeper:
             before.close()
         while len(self.left) > len(left):
             self.left.pop().close()
-        for run in left[len(self.left) :]:  # begun again twice at once, as the history can
+        for run in left[len(self.left) :]:  # the undo history can redo several replacements in one step
             self.left.append(self._new(again(run.state), run.focused.agent))
             self.left[-1].rest()
 
@@ -89,7 +96,7 @@ class Keeper:
         return Journal(looking_at(run, agent=agent), run.tree)
 
     def _retry(self, failed: Journal) -> None:
-        """Write all of it anew. What the failed journal holds is worth keeping until that has worked."""
+        """Write a new journal from scratch after a failed write, and keep the failed one until that has worked."""
         anew = self._new(self.session.run, self.session.focused_key.agent)
         if anew.problem:
             anew.close()
@@ -108,7 +115,7 @@ class Keeper:
 
 
 class SettingsKeeper:
-    """Writes the settings when they have changed, so that a kill loses a few seconds of them at most."""
+    """Writer of changed settings, so that a kill loses at most a few seconds of them."""
 
     def __init__(
         self,
@@ -117,18 +124,25 @@ class SettingsKeeper:
         path: Path | None = None,
         say: Callable[[str], None] = lambda text: None,
     ) -> None:
-        """`collect` brings the settings up to date with the window; `say` tells the user what went wrong."""
+        """Begin to watch the settings.
+
+        Args:
+            settings: The settings, as they are on file.
+            collect: Function that updates `settings` from the window.
+            path: File of the settings; None for the user's default file.
+            say: Function that shows a message when writing failed.
+        """
         self.settings, self.collect, self.path, self.say = settings, collect, path, say
         self._disk = _Background()
         self._written = deepcopy(settings)
         self._looked_s = time.monotonic()
-        self._problem: str | None = None  # why they could not be written
+        self._problem: str | None = None  # message of the last failed write; None after a successful one
         self._has_told = False
 
     def keep(self) -> None:
-        """Once a frame."""
+        """Write the settings in the background if they changed; called once a frame."""
         now = time.monotonic()
-        problem = self._problem  # as it is now: the disk has a thread of its own
+        problem = self._problem  # copy, because the background thread may change it meanwhile
         wait = _RETRY_EVERY_S if problem else _SETTINGS_EVERY_S
         if problem and not self._has_told:
             self.say(problem)
@@ -153,7 +167,7 @@ class SettingsKeeper:
 
 
 class _Background:
-    """One thing at a time beside the window."""
+    """Background thread that runs one job at a time."""
 
     def __init__(self) -> None:
         self._worker = ThreadPoolExecutor(1, "disk")
@@ -165,7 +179,7 @@ class _Background:
 
     def do(self, job: Callable[[], object]) -> None:
         if self._job is not None:
-            self._job.result()  # what went wrong with the last one is raised
+            self._job.result()  # raises the exception of the last job, if any
         self._job = self._worker.submit(job)
 
     def close(self) -> None:
@@ -173,7 +187,10 @@ class _Background:
 
 
 def _sync(handle: int) -> None:
-    """Bring a file to the disk. Whether it can be written at all, the writer notices by itself."""
+    """Sync a file to the disk and close its handle.
+
+    Errors are ignored, because the journal notices failed writes itself.
+    """
     try:
         os.fsync(handle)
     except OSError:

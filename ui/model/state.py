@@ -80,7 +80,7 @@ class State:
     menu: Menu | None = None  # open context menu
     # rect (x, y, width, height) of the time line in the last frame, in pixels
     time_bar: tuple[int, int, int, int] = (0, 0, 1, 1)
-    carried_deed: tuple[int, int] | None = None  # dragged script entry, and the tick under the pointer
+    carried_deed: tuple[int, int] | None = None  # id of the dragged script entry, and the tick under the pointer
     pointed_switch: str | None = None  # switch whose row is under the pointer
     mark_in: int | None = None  # first tick of the range to export, if the user has marked one; `mark_out` is its last
     mark_out: int | None = None

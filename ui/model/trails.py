@@ -1,4 +1,4 @@
-"""Where each agent has walked, tick by tick: what the trail, the back-moves and the charts are drawn from."""
+"""Trails: the cells of each agent tick by tick, from which trail, back-moves and charts are drawn."""
 
 from typing import Any
 
@@ -11,13 +11,14 @@ from sim.time.recorded import Record
 
 
 class Trail:
-    """A growing record of one agent's ticks. Entry 0 is where it was put on the map."""
+    """Growing table of one agent's ticks. Entry 0 is the cell where it was put on the map."""
 
     def __init__(self, start: int, tick: int, grid: Grid) -> None:
         self.first_tick = tick
         self._count = 1
-        self._shown: int | None = None  # entries to be seen, when the clock shows an earlier tick
-        self._followed: tuple[Record, int] | None = None  # the record that it was made from, see Record.cuts
+        self._shown: int | None = None  # number of visible entries while an earlier tick is shown; None: all
+        # the record that the entries come from, and its `cuts` at that time
+        self._followed: tuple[Record, int] | None = None
         self._width, self._diagonal = grid.width, grid.diagonal
         self._seen = np.zeros(grid.cells, np.bool_)
         self._seen[start] = True
@@ -28,9 +29,13 @@ class Trail:
         self._revisits = np.zeros(1024, np.int64)
 
     def append(self, rows: Any, tick: int | None = None) -> None:
-        """Take in the rows of some ticks, the first of which is `tick` (by default the next one).
+        """Append the rows of some ticks.
 
-        An agent without a path reports nothing until a change wakes it; it is noted as waiting for that long.
+        An agent without a path produces no rows until a change wakes it. Entries in which it waits fill the gap.
+
+        Args:
+            rows: Rows of consecutive ticks.
+            tick: Tick of the first row; by default the one after the last entry.
         """
         missing = 0 if tick is None else tick - (self.first_tick + self._count - 1)
         self._make_room(self._count + max(0, missing) + rows.size)
@@ -45,11 +50,11 @@ class Trail:
         self._count = new
 
     def follow(self, record: Record, tick: int) -> None:
-        """Take in what is new in a record of ticks, and show what had happened when the clock showed `tick`. Who was at
-        its end by then has no entries for the ticks in which it waited for what came later.
+        """Append the new rows of a record, and show the entries up to `tick`.
 
-        What was taken in stays right until the record forgets something: the same cells may be walked with other
-        expansions and marks then.
+        An agent that was idle at `tick` has no entries for the ticks since its last active one. The entries stay valid
+        until the record drops some rows: the same cells may then be walked with other expansions and marks, so all are
+        rebuilt.
         """
         followed = (record, record.cuts)
         if followed != self._followed:
@@ -62,7 +67,7 @@ class Trail:
         self._shown = 1 + record.rows_before(record.last_active(tick)).size
 
     def _wait(self, ticks: int) -> None:
-        """Ticks in which nothing happened. There is room for them."""
+        """Append ticks in which nothing happened; the arrays must have room for them."""
         old, new = self._count, self._count + ticks
         self._marks[old:new] = 0
         for values in (self._cells, self._expanded, self._cost, self._revisits):
@@ -84,47 +89,48 @@ class Trail:
         return paid
 
     def _is_revisit(self, old: int, new: int) -> npt.NDArray[np.bool_]:
-        """Moves onto a cell stood on before. Waiting in place is none."""
+        """Return for each entry whether it is a move onto a cell visited before. Waiting in place does not count."""
         cells = self._cells[old:new]
         first = np.zeros(cells.size, np.bool_)
         first[np.unique(cells, return_index=True)[1]] = True
         is_new = first & ~self._seen[cells]
         self._seen[cells] = True
-        is_placed = (self._marks[old:new] & log.TRIAL) != 0  # for its next trial: onto the start, which it knows
+        # put back to the start for its next trial, a cell that it knows
+        is_placed = (self._marks[old:new] & log.TRIAL) != 0
         moved: npt.NDArray[np.bool_] = np.diff(self._cells[old - 1 : new]) != 0
         counts: npt.NDArray[np.bool_] = (moved | is_placed) & ~is_new
         return counts
 
     @property
     def last_tick(self) -> int:
-        """The tick of the last entry. An agent at its end has none after that."""
+        """Return the tick of the last entry, which for an idle agent is its last active tick."""
         return self.first_tick + len(self) - 1
 
     def __len__(self) -> int:
-        """The entries up to the present tick."""
+        """Return the number of entries up to the present tick."""
         return self._count if self._shown is None else min(self._shown, self._count)
 
     @property
     def cells(self) -> npt.NDArray[np.int32]:
-        """The agent's cell after each tick, from where it started."""
+        """Return the agent's cell after each tick, beginning with its start."""
         return self._cells[: len(self)]
 
     @property
     def marks(self) -> npt.NDArray[np.int16]:
-        """log.BACK_MOVE and the other marks of each tick; 0 for the first entry."""
+        """Return the marks of each tick, such as log.BACK_MOVE; 0 for the first entry."""
         return self._marks[: len(self)]
 
     @property
     def expanded(self) -> npt.NDArray[np.int64]:
-        """Expansions so far, after each tick."""
+        """Return the total number of expansions after each tick."""
         return self._expanded[: len(self)]
 
     @property
     def cost(self) -> npt.NDArray[np.float64]:
-        """Cost walked so far, after each tick."""
+        """Return the total cost of the walk after each tick."""
         return self._cost[: len(self)]
 
     @property
     def revisits(self) -> npt.NDArray[np.int64]:
-        """Revisits so far, after each tick."""
+        """Return the total number of revisits after each tick."""
         return self._revisits[: len(self)]

@@ -1,4 +1,7 @@
-"""What is turned step by step, by wheel, key or button: parameters, budgets, random changes, trials. No pygame."""
+"""Step-by-step changes by wheel, key or button: parameters, budgets, random changes, trials, movement rule.
+
+This module does not use pygame.
+"""
 
 from collections.abc import Sequence
 
@@ -23,7 +26,7 @@ UI_SCALES = (0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 
 
 def neighbour(values: Sequence[float], value: float, step: int) -> float:
-    """The next value of a row of choices, from the nearest one."""
+    """Return the choice `step` positions after the one nearest to `value`, within the ends of `values`."""
     nearest = min(range(len(values)), key=lambda i: abs(values[i] - value))
     return values[max(0, min(len(values) - 1, nearest + step))]
 
@@ -32,7 +35,13 @@ def neighbour(values: Sequence[float], value: float, step: int) -> float:
 
 
 def turn_kind(session: Session, key: PanelKey, step: int) -> None:
-    """Another algorithm in the same panel, from the start, with its default parameters."""
+    """Replace the agent of a panel by one of another algorithm, at the start and with default parameters.
+
+    Args:
+        session: The session.
+        key: Panel of the agent.
+        step: 1 for the next algorithm of the registry, -1 for the previous one.
+    """
     walker = session.run.walker(key)
     if walker is not None and not walker.config.group:
         order = [spec.key for spec in SPECS]
@@ -41,9 +50,13 @@ def turn_kind(session: Session, key: PanelKey, step: int) -> None:
 
 
 def flip_param(session: Session, key: PanelKey, param: Param) -> bool:
-    """The other truth value, or the next choice; False for a number, which has no next one."""
+    """Set a parameter to its other truth value or its next choice.
+
+    Returns:
+        False for a number, which has no next value; else True.
+    """
     walker = session.run.walker(key)
-    if walker is None or param.name not in walker.params:  # what is drawn may be a frame old
+    if walker is None or param.name not in walker.params:  # the click may refer to the panel as drawn a frame ago
         return True
     value = walker.params[param.name]
     if param.kind is bool:
@@ -55,7 +68,7 @@ def flip_param(session: Session, key: PanelKey, param: Param) -> bool:
 
 
 def turn_param(session: Session, key: PanelKey, param: Param, step: int) -> None:
-    """A bit more or less."""
+    """Increase or decrease a parameter by `step` of its steps, within its range; flip one that is not a number."""
     walker = session.run.walker(key)
     if walker is None or param.name not in walker.params or flip_param(session, key, param):
         return
@@ -66,7 +79,7 @@ def turn_param(session: Session, key: PanelKey, param: Param, step: int) -> None
 
 
 def turn_budget(session: Session, key: PanelKey, step: int) -> None:
-    """Half or double, for this agent alone."""
+    """Double or halve the budget of one agent."""
     walker = session.run.walker(key)
     if walker is not None:
         budget = walker.budget or session.run.tree[key.branch].timeline.world.budget
@@ -77,18 +90,18 @@ def turn_budget(session: Session, key: PanelKey, step: int) -> None:
 
 
 def sharing_budget(session: Session) -> list[Walker]:
-    """Return the agents of the focused branch that have no budget of their own: those that the shared one acts on."""
+    """Return the agents of the focused branch that have no budget of their own and use the shared one."""
     return [walker for walker in session.run.world.walkers if walker.budget is None]
 
 
 def set_budget(session: Session, budget: int) -> None:
-    """Set the shared budget; where an agent cannot have it, only say so."""
+    """Set the shared budget; if an agent cannot work with it, only show the reason."""
     budget = max(1, budget)
     agent_edits.do_if_allowed(session, sharing_budget(session), budget, commands.SetBudget(budget))
 
 
 def flip_switch(session: Session, name: str) -> str:
-    """Block or free it; returns what to say."""
+    """Block or free a switch, and return the message to show."""
     blocks = not session.run.world.switch_states()[name]
     session.do(commands.SetSwitch(name, blocks))
     is_whole = session.run.world.switch_states()[name] == blocks
@@ -113,19 +126,19 @@ def turn_change_interval(session: Session, state: State, step: int) -> None:
 
 
 def turn_trials(session: Session, step: int) -> str:
-    """More or fewer walks of agents that learn; returns what to say."""
+    """Change the number of trials of agents that learn, and return the message to show."""
     trials = int(neighbour(TRIAL_COUNTS, session.run.world.trials, step))
     session.do(commands.SetTrials(trials))
     return f"agents that learn walk {f'up to {trials:,} times' if trials > 1 else 'once'}"
 
 
 def turn_tick_ms(session: Session, step: int) -> None:
-    """More or fewer milliseconds for all agents together; the least is none at all: as long as it takes."""
+    """Change the time in ms that all agents together have per tick; the lowest choice, 0, is no limit."""
     session.do(commands.SetTickMs(neighbour(TICK_TIMES, session.run.world.tick_ms, step)))
 
 
 def move_cursor(session: Session, state: State, dx: int, dy: int) -> None:
-    """The cell cursor of the keyboard; it appears where the focused agent stands."""
+    """Move the cell cursor of the keyboard; it first appears at the focused agent."""
     grid = session.run.world.grid
     if state.cursor is None:
         walker = session.focused
@@ -139,7 +152,7 @@ def move_cursor(session: Session, state: State, dx: int, dy: int) -> None:
 
 
 def set_rule(session: Session, rule: str) -> None:
-    """Another movement rule; a diagonal costs what it did, where there are any."""
+    """Set another movement rule; the cost of a diagonal is kept if the present rule has diagonals."""
     now = session.run.world.grid.movement
     session.set_movement(Movement(rule, now.diagonal if now.has_diagonals else octile.DIAGONAL))
 
@@ -150,7 +163,7 @@ def turn_rule(session: Session, step: int) -> None:
 
 
 def turn_diagonal(session: Session, step: int) -> None:
-    """A dearer or a cheaper diagonal."""
+    """Increase or decrease the cost of a diagonal move."""
     now = session.run.world.grid.movement
     if now.has_diagonals:
         session.set_movement(Movement(now.rule, neighbour(DIAGONALS, now.diagonal, step)))
