@@ -1,6 +1,6 @@
-"""Algorithms in our own words, line by line, for slow motion; pseudocode.py says which lines a tick has come to.
+"""Algorithms line by line, for slow motion; pseudocode.py finds the lines that a tick carried out.
 
-Letters are those of the glossary: s, where the agent stands; b, the best cell of the frontier; y, what it heads for.
+Letters are those of the glossary: s, the agent's cell; b, the best cell of the frontier; y, the cell it heads for.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,9 +12,11 @@ from sim.params import Value
 
 @dataclass(frozen=True)
 class Line:
-    key: str  # what it does, "": nothing of its own
+    """One line of an algorithm."""
+
+    key: str  # name of the step that the line does; "": none
     text: str
-    depth: int = 0  # how far it is set in
+    depth: int = 0  # level of indentation
 
 
 def _reworded(lines: tuple[Line, ...], old: str, new: str) -> tuple[Line, ...]:
@@ -268,7 +270,7 @@ _PR_LRTA = (
 
 
 def lines_of(kind: str, params: Mapping[str, Value]) -> tuple[Line, ...]:
-    """The algorithm as it is with these parameters; () for other agents."""
+    """Return the lines of an algorithm with these parameters; () for an agent without lines."""
     return _BY_KIND[kind](params) if kind in _BY_KIND else ()
 
 
@@ -282,7 +284,7 @@ def _before(key: str, lines: tuple[Line, ...], *others: Line) -> tuple[Line, ...
 
 
 def _with(lines: tuple[Line, ...], *others: Line) -> tuple[Line, ...]:
-    """The same with these in the place of those of their keys."""
+    """Return the lines with these in place of the lines that have the same keys."""
     by_key = {line.key: line for line in others}
     return tuple(by_key.get(line.key, line) for line in lines)
 
@@ -292,14 +294,17 @@ def _tb_wa(params: Mapping[str, Value]) -> tuple[Line, ...]:
 
 
 def _repeated(params: Mapping[str, Value], lines: tuple[Line, ...], is_greedy: bool = False) -> tuple[Line, ...]:
-    """Time-bounded search that meets changes as its parameters say, and may give up where there is no path."""
+    """Return the lines of time-bounded search with its reactions to a change and to a missing path."""
     if params["no_path"] == "give-up":
         lines = _reworded(lines, "there is no path", "it gives up")
     return (*lines, *(_ANEW if params["restart"] == "eager" else _lazy(params, is_greedy)))
 
 
 def _lazy(params: Mapping[str, Value], is_greedy: bool) -> tuple[Line, ...]:
-    """Greedy search promises nothing of costs, so it does not ask for shorter ways."""
+    """Return the lines of a lazy reaction to a change.
+
+    Greedy search guarantees nothing about costs, so it does not check for shorter paths.
+    """
     gone = "of the way ahead" if params["lazy_rule"] == "arc" else "ahead, or one into the path,"
     return (
         Line("", "when the map changes:", 0),
@@ -312,12 +317,12 @@ def _lazy(params: Mapping[str, Value], is_greedy: bool) -> tuple[Line, ...]:
 
 
 def _waiting(params: Mapping[str, Value], order: str, children: tuple[Line, ...] = _CHEAPER) -> tuple[Line, ...]:
-    """A search whose agent waits for its end; `children`: what an expansion does with the neighbours."""
+    """Return the lines of a search whose agent waits until it ends; `children` handle the neighbours of a cell."""
     return _in_slices(params, (Line("expand", f"close s := the open cell with least {order}", 1), *children, *_FOUND))
 
 
 def _in_slices(params: Mapping[str, Value], lines: tuple[Line, ...], end: str = "there is a path") -> tuple[Line, ...]:
-    """The lines of a search that is gone on with in every tick until its end, or does everything in one tick."""
+    """Return the lines of a search that runs either in one tick or, with a budget, over several ticks."""
     if params["mode"] == "instant":
         return Line("", f"in one tick, until {end}:", 0), *(line for line in lines if line != _UNTIL_THEN)
     return Line("", f"every tick until {end}, k times:", 0), *lines
@@ -363,12 +368,12 @@ def _pra(params: Mapping[str, Value]) -> tuple[Line, ...]:
 
 
 def _when_changed(params: Mapping[str, Value], is_cut: bool = False) -> tuple[Line, ...]:
-    """What a change does to one that learns; `is_cut`: it has a way to follow, which a change may cut."""
+    """Return the lines of a learning agent after a change; `is_cut`: it follows a path, which a change may cut."""
     return (*_GO_ON, _FORGET if params["on_unblock"] == "reset" else _WAKE, *((_CUT,) if is_cut else ()))
 
 
 def _looking_ahead(params: Mapping[str, Value], *control: Line) -> tuple[Line, ...]:
-    """LRTA*, whose depth or goal these lines say."""
+    """Return the lines of LRTA* with lines that choose its depth or goal."""
     return (_LRTA[0], *control, *_LRTA[1:], *_when_changed(params))
 
 
@@ -396,7 +401,7 @@ def _ribs(params: Mapping[str, Value]) -> tuple[Line, ...]:
 
 
 def _controls(params: Mapping[str, Value]) -> tuple[bool, bool]:
-    """Whether subgoals, and whether depths, come from a database."""
+    """Return whether subgoals, and whether depths, come from a database."""
     return params["goal_control"] == "database", params["depth_control"] == "database"
 
 
@@ -459,4 +464,4 @@ _BY_KIND: Mapping[str, Callable[[Mapping[str, Value]], tuple[Line, ...]]] = {
     "pr-lrta": _pr_lrta,
 }
 KINDS = tuple(_BY_KIND)
-"""The agents that have lines."""
+"""Kinds of agents that have lines."""

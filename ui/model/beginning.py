@@ -1,4 +1,7 @@
-"""A run as something to begin again: the scenario that it has become by what the user has set. No pygame here."""
+"""Conversion of a run into the scenario from which it can begin again, with the settings made by the user.
+
+This module does not use pygame.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,10 +25,15 @@ from ui.model.run import Run
 
 
 def scenario_of(run: Run, *, keeps_map: bool, starts: Mapping[int, Pair] = {}) -> Scenario:
-    """A run as something to begin again, on its first map or with what was drawn on it by hand.
+    """Return a run as a scenario, including what the user did to the agents of the front branch.
 
-    What the user has done to the agents in the branch in front stays. What the script has done stays out: it will do
-    it again, to the same agents, whatever their numbers are then. `starts`: other ones, of some agents.
+    The effects of the script are left out: the script will repeat them on the same agents, even if their numbers
+    change.
+
+    Args:
+        run: The run.
+        keeps_map: Begin on the map with the user's edits, not on the original one.
+        starts: New starts of some agents, by number.
     """
     by_hand = _ByHand(run)
     for number, start in starts.items():
@@ -40,18 +48,18 @@ def scenario_of(run: Run, *, keeps_map: bool, starts: Mapping[int, Pair] = {}) -
 
 
 class _ByHand:
-    """What a run begins with as the user has set it: their commands up to now are done to this in place of a world."""
+    """Stand-in for a world that applies the user's commands up to now to the initial state of a run."""
 
     def __init__(self, run: Run) -> None:
         self._pair = run.world.grid.xy
         self._switches = dict(run.scenario.switches)
-        self.settings: dict[str, Any] = {}  # of the scenario
-        self.joining = _joining(run.scenario)  # numbers of those that the script adds
+        self.settings: dict[str, Any] = {}  # changed fields of the scenario
+        self.joining = _joining(run.scenario)  # agents added by the script, by number
         self.agents = dict(enumerate(run.scenario.agents)) | self.joining
         refused = run.timeline.complaints()
         for entry in run.timeline.entries():
             if _is_kept(entry, run.tick) and entry.id not in refused:
-                entry.command.apply(cast(Changeable, self))  # none of them draws on a map or tells of a clock
+                entry.command.apply(cast(Changeable, self))  # the commands kept use only the methods below
 
     def move_goal(self, cell: int, agent: int | None) -> None:
         if agent is None:
@@ -77,7 +85,7 @@ class _ByHand:
         self._set(agent, label=label)
 
     def add_agent(self, config: AgentConfig, agent: int | None) -> None:
-        assert agent is not None, config  # the log of a run gives everybody a number
+        assert agent is not None, config  # the log of a run numbers every agent
         self.agents[agent] = config
 
     def remove_agent(self, agent: int) -> None:
@@ -105,14 +113,17 @@ class _ByHand:
 
 
 def _is_kept(entry: Entry, tick: int) -> bool:
-    """Whether the user has done it by now, other than on the map; a name is one whenever it was given."""
+    """Return whether an entry is a command of the user up to now that does not edit the map.
+
+    The naming of an agent counts at any tick.
+    """
     command = entry.command
     is_theirs = entry.is_enabled and not entry.is_scripted and not isinstance(command, (MapEdit, commands.Serve))
     return is_theirs and (entry.tick <= tick or isinstance(command, NameAgent))
 
 
 def _joining(scenario: Scenario) -> dict[int, AgentConfig]:
-    """Those that the script adds, by the numbers that they get."""
+    """Return the agents that the script adds, by their numbers."""
     found: dict[int, AgentConfig] = {}
     following = len(scenario.agents)
     for edit in sorted(scenario.edits, key=attrgetter("tick")):
@@ -129,7 +140,7 @@ def _renumbered(
     numbers: Mapping[int, int],
     agents: Mapping[int, AgentConfig],
 ) -> Iterator[TimedCommand]:
-    """The script with new numbers of agents, without what it does to those that the user has removed."""
+    """Return the script with the new numbers of agents, without its commands to agents that the user removed."""
     groups, joins = {config.group for config in agents.values()}, iter(joining)
     for edit in sorted(script, key=attrgetter("tick")):
         command, changes = edit.command, dict[str, Any]()
@@ -149,8 +160,10 @@ def _renumbered(
 
 
 def _in_order_of_panels(run: Run, agents: Mapping[int, AgentConfig]) -> list[int]:
-    """Their numbers. Where panels were moved, a crowd stands together, and one who has no panel now before the next
-    one by number.
+    """Return the numbers of the agents in the order of their panels.
+
+    If panels were moved, the agents of a crowd are adjacent, and an agent without a panel comes before the agent with
+    the next higher number.
     """
     place = {key.agent: i for i, key in enumerate(run.order) if key.branch == run.front}
     if list(place) == sorted(place):
@@ -164,13 +177,13 @@ def _in_order_of_panels(run: Run, agents: Mapping[int, AgentConfig]) -> list[int
 
 
 def done_by_hand(timeline: Timeline) -> list[tuple[int, Command]]:
-    """What was done by hand in a branch, with its ticks."""
+    """Return the commands of the user in a branch, with their ticks."""
     entries = (e for e in timeline.entries() if not e.is_scripted and e.is_enabled)
     return [(e.tick, e.command) for e in entries if not isinstance(e.command, commands.Serve)]
 
 
 def configs_of(run: Run) -> list[AgentConfig]:
-    """The agents of the branch in front as they are set now, in the order of the panels."""
+    """Return the agents of the front branch with their present settings, in the order of the panels."""
     walkers, place = run.world.walkers, {key: i for i, key in enumerate(run.order)}
     first = {w.id: members[0].id for members in groups_of(walkers).values() for w in members}
     keys = {w.id: PanelKey(run.front, first.get(w.id, w.id)) for w in walkers}
@@ -180,7 +193,11 @@ def configs_of(run: Run) -> list[AgentConfig]:
 
 
 def with_free_ends(scenario: Scenario) -> tuple[Scenario, list[str]]:
-    """A run cannot begin with a start or a goal that was blocked in the meantime: frees them, and says which."""
+    """Free the starts and goals that were blocked meanwhile, because a run cannot begin there.
+
+    Returns:
+        The scenario, and messages that name the freed cells.
+    """
     grid = scenario.grid.copy()
     letters, original = grid.terrain.reshape(-1), grid.original.reshape(-1)
     shared = {"start": scenario.start_cell, "goal": scenario.goal_cell}
@@ -196,7 +213,7 @@ def with_free_ends(scenario: Scenario) -> tuple[Scenario, list[str]]:
 
 
 def _as_in_a_file(config: AgentConfig) -> AgentConfig:
-    """Only parameters that differ from their defaults, so that a file says what matters."""
+    """Return an agent's configuration with only the parameters that differ from their defaults, for a short file."""
     spec = BY_KEY[config.kind]
     params = {p.name: config.params[p.name] for p in spec.params if config.params.get(p.name, p.default) != p.default}
     return replace(config, params=params)

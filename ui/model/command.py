@@ -1,12 +1,12 @@
-"""What a command is: something that a user can do, with its keys, its words and the function that does it.
+"""Commands: actions of the user with their keys, their description and the function that performs them.
 
     command = Topic("Time")
 
     @command("Space P", "Run or pause")
     def play(app): ...
 
-The function's name is the command's id. The dispatcher, help, palette, tooltips and README all read the one table
-(ui/commands/table.py) that such functions make up.
+The function's name is the command's id. Dispatcher, help, palette, tooltips and README all read one table of these
+commands (ui/commands/table.py).
 """
 
 import re
@@ -19,31 +19,33 @@ from ui.model.key_words import worded
 ANY, RUN, EDIT = "any", "run", "edit"
 
 Action = Callable[[Any], None]
-"""It is given the window."""
+"""Function of a command, called with the window."""
 
 
 @dataclass(frozen=True)
 class Command:
+    """Action of the user, with its keys and its description."""
+
     id: str
     keys: tuple[str, ...]
     help: str
     group: str
     act: Action
-    mode: str = ANY  # RUN: only outside edit mode; EDIT: only in it
-    repeats: bool = False  # while its key is held
+    mode: str = ANY  # RUN: only outside edit mode; EDIT: only in edit mode
+    repeats: bool = False  # repeated while its key is held
 
 
 @dataclass(frozen=True)
 class Family:
-    """Commands that differ only in a number or a direction, told of in one line; most commands are alone in theirs."""
+    """Commands that differ only in a number or a direction, listed in one line; most families have one command."""
 
     members: tuple[Command, ...]
-    keys: tuple[str, ...]  # as a reader sees them: "Alt+1 to 5" for five commands
+    keys: tuple[str, ...]  # text shown to the user, such as "Alt+1 to 5" for five commands
     words: str
 
 
 class Topic:
-    """Commands that stand together in help and README. Called, it makes the function that follows one of them."""
+    """Commands that are listed together in help and README; calling it returns a decorator that adds a command."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -52,7 +54,15 @@ class Topic:
     def __call__(
         self, keys: str, words: str, *, mode: str = ANY, repeats: bool = False, name: str = ""
     ) -> Callable[[Action], Action]:
-        """`keys` as ui/widgets/key_names.py writes them, apart by spaces; `name` where it is not the function's."""
+        """Return a decorator that makes a function a command.
+
+        Args:
+            keys: Keys as ui/widgets/key_names.py writes them, separated by spaces.
+            words: Description of the command.
+            mode: ANY, RUN or EDIT.
+            repeats: Repeat the command while its key is held.
+            name: Id of the command; by default the function's name.
+        """
 
         def add(act: Action) -> Action:
             self.commands.append(
@@ -64,7 +74,7 @@ class Topic:
 
 
 class CommandTable:
-    """All commands."""
+    """Table of all commands."""
 
     def __init__(self, topics: Iterable[Topic]) -> None:
         self._commands = tuple(command for topic in topics for command in topic.commands)
@@ -72,7 +82,7 @@ class CommandTable:
         self.groups = tuple(dict.fromkeys(command.group for command in self._commands))
 
     def with_keys(self, keys: Mapping[str, str]) -> "CommandTable":
-        """The same commands, some of them with the keys that a user has given them."""
+        """Return a table in which some commands have keys assigned by the user."""
         table = CommandTable(())
         table._commands = tuple(replace(c, keys=tuple(keys[c.id].split())) if c.id in keys else c for c in self)
         table._by_id = {command.id: command for command in table._commands}
@@ -80,7 +90,7 @@ class CommandTable:
         return table
 
     def clash(self, command_id: str, pressed: str) -> Command | None:
-        """Another command that this key carries out in the same mode."""
+        """Return another command that has this key in the same mode; None if there is none."""
         own = self[command_id]
         others = (c for c in self if c.id != command_id and pressed in c.keys)
         return next((c for c in others if ANY in (c.mode, own.mode) or c.mode == own.mode), None)
@@ -98,7 +108,7 @@ class CommandTable:
         return [command for command in self if command.group == group]
 
     def of_key(self, pressed: str, is_editing: bool) -> Command | None:
-        """The command of a key press in this mode."""
+        """Return the command of a pressed key in this mode; None if there is none."""
         for mode in (EDIT if is_editing else RUN, ANY):
             for command in self:
                 if command.mode == mode and pressed in command.keys:
@@ -106,25 +116,25 @@ class CommandTable:
         return None
 
     def keys(self) -> dict[str, str]:
-        """The first key of every command."""
+        """Return the first key of every command."""
         return {command.id: self.key_of(command.id) for command in self}
 
     def names(self) -> dict[str, str]:
-        """Return what every command does, in words."""
+        """Return the description of every command."""
         return {command.id: command.help for command in self}
 
     def worded(self, text: str) -> str:
-        """Return a text with the keys of the commands that it mentions as `{key:command}`."""
+        """Return a text with `{key:command}` replaced by the keys of these commands."""
         return worded(text, self.keys(), self.names())
 
     def key_of(self, command_id: str) -> str:
-        """The first key of a command, for tooltips and menus."""
+        """Return the first key of a command, for tooltips and menus; "" if it has none."""
         keys = self[command_id].keys
         return keys[0] if keys else ""
 
 
 def families(commands: Iterable[Command]) -> list[Family]:
-    """The commands in their order, families together: for lists that are read."""
+    """Return the commands in their order, grouped into families, for lists that are read."""
     members: dict[str, list[Command]] = {}
     for command in commands:
         members.setdefault(_family_name(command), []).append(command)
@@ -136,7 +146,7 @@ def _family_name(command: Command) -> str:
 
 
 def _is_steered(command: Command) -> bool:
-    """Whether its key is a number or an arrow, as for its brothers."""
+    """Return whether the key of a command ends in a number or an arrow, as in families of several commands."""
     last = command.keys[0].rsplit("+", 1)[-1] if command.keys else ""
     return last in (*"123456789", "Left", "Right", "Up", "Down")
 

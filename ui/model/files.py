@@ -1,6 +1,7 @@
-"""From files to what the window opens, and back: scenarios, maps, problem lists, tables. No pygame here.
+"""Opening and saving of files for the window: scenarios, maps, problem lists.
 
-Whatever is wrong with a file or a folder comes out as a ConfigError, whose lines are shown as they stand.
+Any problem with a file or a folder is raised as a ConfigError, whose lines are shown unchanged. This module does not
+use pygame.
 """
 
 import os
@@ -48,7 +49,7 @@ PROBLEMS_SUFFIX = ".scen"
 PICTURE_SUFFIX = ".png"
 KNOWN_SUFFIXES = (*SCENARIO_SUFFIXES, MAP_SUFFIX, PROBLEMS_SUFFIX, *OTHER_MAP_SUFFIXES)
 PICTURE_TEXT = "Scenario"
-"""The text of our pictures that holds the session they show."""
+"""Key of the PNG text that holds the session shown in one of our pictures."""
 
 MAPS_FOLDER = ASSETS / "maps"
 
@@ -59,10 +60,10 @@ DEFAULT_AGENTS = (
     AgentConfig("tb-wa", params={"weight": 3.0}),
     AgentConfig("tb-gbfs"),
 )
-"""Who walks on a map that brings no agents: the papers' comparison, from much scrubbing to none."""
+"""Agents on a map that names none: the comparison of the papers, from much scrubbing to none."""
 
 MOST_EDITED_CELLS = 4096
-"""A map edited in more cells than that is written out whole; fewer are kept as an edit at tick 0."""
+"""Maximum edited cells that are saved as an edit at tick 0; a map with more is saved as a whole."""
 
 _EXAMPLE_ORDER = (
     "scrubbing",
@@ -80,22 +81,22 @@ _EXAMPLE_ORDER = (
     "lookahead",
     "dstar-lite",
 )
-"""From what everybody should see first to the finer points; further examples come after these, by name."""
+"""Order of the gallery, from basics to details; other examples follow by name."""
 
 LESSON_FOLDER = ASSETS / "lessons"
 _LESSON_ORDER = ("why-agents-scrub", "weight-tames-it", "lazy-or-eager", "what-learning-costs")
 
-_MOST_MAPS = 32  # different maps of one problem list that are looked at when it is opened
+_MOST_MAPS = 32  # maximum different maps of one problem list that are checked when it is opened
 
 
 @dataclass(frozen=True)
 class Opened:
-    """What a file holds: a run to begin, and where it was a problem list, the list."""
+    """Content of a file: the run to begin, and the problem list, session or lesson if it held one."""
 
     scenario: Scenario
     path: Path
     problems: ScenFile | None = None
-    saved: Saved | None = None  # a session, with its branches and everything that was done
+    saved: Saved | None = None  # a session, with its branches and all commands
     lesson: Lesson | None = None  # a guided run
 
 
@@ -103,7 +104,15 @@ class Opened:
 
 
 def open_any(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAULT_AGENTS) -> Opened:
-    """What a scenario, a map or a problem list holds; `agents` walk where the file names none."""
+    """Return the content of a file of any known kind.
+
+    Args:
+        path: File of a scenario, session, lesson, map, problem list or picture.
+        agents: Agents to put on the map if the file names none.
+
+    Raises:
+        ConfigError: The file cannot be read, is not valid, or is of an unknown kind.
+    """
     place = Path(path)
     suffix = place.suffix.lower()
     if suffix in SCENARIO_SUFFIXES and is_session_file(place):
@@ -129,7 +138,10 @@ def _opened_session(saved: Saved, place: Path) -> Opened:
 
 
 def _session_in_picture(place: Path) -> str | None:
-    """The session in a picture of ours, at the tick that it shows; any other picture is a map."""
+    """Return the session stored in a picture of ours, at the tick that it shows.
+
+    None for any other picture, which is then read as a map.
+    """
     data = read_file(place, MAX_PICTURE_BYTES, PICTURE_SUFFIX)
     try:
         return png_texts(data).get(PICTURE_TEXT)
@@ -138,21 +150,21 @@ def _session_in_picture(place: Path) -> str | None:
 
 
 def is_session_file(place: Path) -> bool:
-    """Whether a file holds a whole session rather than a scenario."""
+    """Return whether a file holds a whole session rather than a scenario."""
     try:
         with open_regular(place, SCENARIO_SUFFIXES[0]) as file:
             return is_session(file.read(4096))
     except ConfigError:
-        return False  # whoever reads it next says what is wrong
+        return False  # reported when the file is read completely
 
 
 def is_lesson_file(place: Path) -> bool:
-    """Whether a file holds a lesson rather than a scenario."""
+    """Return whether a file holds a lesson rather than a scenario."""
     try:
         with open_regular(place, SCENARIO_SUFFIXES[0]) as file:
             return is_lesson(file.read(4096))
     except ConfigError:
-        return False  # whoever reads it next says what is wrong
+        return False  # reported when the file is read completely
 
 
 def read_lesson(place: Path, *, is_played: bool = True) -> Lesson:
@@ -167,12 +179,12 @@ def _unknown_kind(place: Path, suffix: str) -> str:
 
 
 def titled(scenario: Scenario, path: str | os.PathLike[str] | None = None) -> Scenario:
-    """The scenario with a title: its own, or the name of its file, or of its map."""
+    """Return the scenario with a title: its own, or the name of its file or of its map."""
     return replace(scenario, title=scenario.title or (Path(path).stem if path else scenario.map_name))
 
 
 def scenario_from_map(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAULT_AGENTS) -> Scenario:
-    """A map alone: start and goal at opposite ends of its largest connected part."""
+    """Return a scenario for a map alone, with start and goal at opposite ends of its largest connected part."""
     place = Path(path)
     grid = open_map(place)
     start, goal = far_ends(grid)
@@ -184,7 +196,7 @@ def scenario_from_map(path: str | os.PathLike[str], agents: Sequence[AgentConfig
 def scenario_from_generated(
     generated: Generated, agents: Sequence[AgentConfig] = DEFAULT_AGENTS, budget: int = DEFAULT_BUDGET, seed: int = 0
 ) -> Scenario:
-    """A map that a generator made, with its problem and its switches."""
+    """Return a scenario for a generated map, with its problem and its switches."""
     grid, recipe = generated.grid, dict(generated.recipe)
     kind = str(recipe.pop("kind"))
     number = f", seed {recipe['seed']}" if "seed" in recipe else ""
@@ -202,26 +214,29 @@ def scenario_from_generated(
 
 
 def examples() -> list[Path]:
-    """The scenarios of the gallery, in their order."""
+    """Return the scenario files of the gallery, in its order."""
     found = {name: Path(named_file(name)) for name in SCENARIOS.names()}
     known = [name for name in _EXAMPLE_ORDER if name in found]
     return [found[name] for name in [*known, *sorted(set(found) - set(known))]]
 
 
 def lessons() -> list[Path]:
-    """The lessons that ship, in their order."""
+    """Return the files of the lessons that come with the program, in their order."""
     found = {path.stem: path for path in LESSON_FOLDER.glob("*.yaml")}
     known = [name for name in _LESSON_ORDER if name in found]
     return [found[name] for name in [*known, *sorted(set(found) - set(known))]]
 
 
 def is_shipped(path: str | os.PathLike[str]) -> bool:
-    """Whether a file came with the program, and should not be written over."""
+    """Return whether a file came with the program and must not be overwritten."""
     return Path(os.path.realpath(path)).is_relative_to(ASSETS)
 
 
 def far_ends(grid: Grid) -> tuple[int, int]:
-    """Start and goal for a map that names none. Ground counts, water only where there is nothing else."""
+    """Return the start and goal cells for a map that names none.
+
+    They are on ground, or on water if the map has nothing else.
+    """
     for letters in (b".GSB", b"W"):
         mask = np.isin(grid.terrain, np.frombuffer(letters, np.uint8))
         if mask.any():
@@ -238,7 +253,7 @@ def _map_source(path: Path) -> MapFile:
 
 
 def _open_problems(path: Path, agents: Sequence[AgentConfig]) -> Opened:
-    """A problem list and the first problem on it that can be run."""
+    """Open a problem list at its first problem that can be run."""
     problems = checked_problems(read_scen(path))
     row = next((row for row in problems.rows if row.problem is None), None)
     if row is None:
@@ -248,7 +263,7 @@ def _open_problems(path: Path, agents: Sequence[AgentConfig]) -> Opened:
 
 
 def checked_problems(problems: ScenFile) -> ScenFile:
-    """The list with what is wrong with each row on the map that it names."""
+    """Return the list with the defects of each row, checked on the map that it names."""
     grids = {name: _map_or_reason(problems, name) for name in problems.map_names()[:_MOST_MAPS]}
 
     def check(row: ScenRow) -> ScenRow:
@@ -274,7 +289,7 @@ def _map_folders() -> tuple[Path, ...]:
 def scenario_of_row(
     problems: ScenFile, row: ScenRow, agents: Sequence[AgentConfig] = DEFAULT_AGENTS, budget: int = DEFAULT_BUDGET
 ) -> Scenario:
-    """The problem in a row of a list, on the map that the row names."""
+    """Return a scenario for a row of a problem list, on the map that the row names."""
     place = find_map(problems.name, row.map_name, _map_folders())
     grid = read_map(place)
     problem = row_problem(row, grid)
@@ -296,14 +311,14 @@ def scenario_of_row(
 
 
 def with_suffix(path: str | os.PathLike[str], suffixes: str | Sequence[str]) -> Path:
-    """The path, ending in one of the suffixes; the first is added where none is there."""
+    """Return the path with one of the suffixes; the first is appended if it has none of them."""
     known = (suffixes,) if isinstance(suffixes, str) else tuple(suffixes)
     place = Path(path)
     return place if place.name.lower().endswith(known) and place.suffix else place.with_name(place.name + known[0])
 
 
 def save_map(session: Session, path: str | os.PathLike[str]) -> Path:
-    """Write the map as it is now; returns where."""
+    """Write the present map and return the path of the file."""
     place = with_suffix(path, MAP_SUFFIX)
     write_map(session.run.world.grid, place)
     session.unsaved.mark_map_saved()
@@ -311,7 +326,7 @@ def save_map(session: Session, path: str | os.PathLike[str]) -> Path:
 
 
 def save_piece(piece: Piece, path: str | os.PathLike[str]) -> Path:
-    """Write a piece of a map as a map of its own; returns where."""
+    """Write a piece of a map as a map of its own and return the path of the file."""
     place = with_suffix(path, MAP_SUFFIX)
     write_map(piece.as_grid(), place)
     return place
@@ -320,7 +335,7 @@ def save_piece(piece: Piece, path: str | os.PathLike[str]) -> Path:
 def save_session_scenario(
     session: Session, path: str | os.PathLike[str], view: Mapping[str, Any] | None = None
 ) -> Path:
-    """Write map, agents and settings as a scenario, with how the window looks; returns where."""
+    """Write map, agents and settings as a scenario, with the view of the window, and return the path of the file."""
     place = with_suffix(path, SCENARIO_SUFFIXES)
     save_scenario(replace(scenario_from_session(session), view=dict(view or {})), place)
     if len(session.run.tree.branches) == 1:
@@ -329,18 +344,18 @@ def save_session_scenario(
 
 
 def scenario_from_session(session: Session) -> Scenario:
-    """The open run as something to begin again: tick 0, the user's edits, the agents as they are set now.
+    """Return the open run as a scenario: tick 0, the user's edits, the agents with their present settings.
 
-    The script and the random changes of the run stay what they were; what they have done so far is not kept,
-    or they would do it twice.
+    The script and the random changes remain part of the scenario. Their effects so far are not included, because
+    otherwise they would be applied twice.
     """
     return _with_letters(scenario_of(session.run, keeps_map=False), letters_by_hand(session.run))
 
 
 def _with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:
-    """The scenario with everything that changes its map, in order: first map, script, what the user has drawn.
+    """Return the scenario with everything that changes its map, in order: original map, script, edits by the user.
 
-    The map is drawn out when the edits would be longer, or when start or goal would be blocked on the source.
+    The whole map is written out if the edits would be longer, or if start or goal would be blocked on the source.
     """
     grid, script = scenario.grid, scenario.edits
     first, opened = grid.terrain.reshape(-1), grid.original.reshape(-1)
@@ -353,7 +368,7 @@ def _with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:
     terrain = grid.terrain.copy()
     terrain.reshape(-1)[list(letters)] = list(letters.values())
     drawn = Grid(terrain, grid.movement, grid.name)
-    # A script that paints at tick 0 comes after the rows; what the user has drawn comes after the script.
+    # A script that paints at tick 0 is applied after the rows of the map, and the user's edits after the script.
     is_painted_over = any(edit.tick == 0 for edit in script)
     edits = (*script, *(_terrain_edit(letters) if is_painted_over else ()))
     return replace(scenario, map=rows_of(drawn, scenario.map_name), grid=drawn, edits=edits)

@@ -1,9 +1,9 @@
-"""Sentences that mention keys: a text says `{key:play}` where it means the key of the command `play`.
+"""Texts that mention keys: `{key:play}` in a text is replaced by the key of the command `play`.
 
     worded("no lesson is open; {key:lessons} lists them", keys, names)
 
-The key is the one that the user has given the command. A command without a key is named by its words, in quotes, so
-that the sentence stays one. No pygame.
+The key is the one assigned by the user. A command without a key is named by its description, in quotes, so that the
+sentence remains complete. This module does not use pygame.
 """
 
 import re
@@ -13,7 +13,7 @@ _PLACEHOLDER = re.compile(r"\{key:(\w+)\}")
 
 
 def worded(text: str, keys: Mapping[str, str], names: Mapping[str, str]) -> str:
-    """Return a text with the keys of the commands that it mentions. What is no command stays as it is written."""
+    """Return a text with the keys of the commands that it mentions; unknown commands are left as they are."""
 
     def key_or_name(found: re.Match[str]) -> str:
         command_id = found[1]

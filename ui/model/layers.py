@@ -1,4 +1,4 @@
-"""Which layers of a map picture are on, and which heat is shown. The layers themselves are in ui/draw/layers/."""
+"""State of the layers of a map picture: which are on, and which heat is shown. The layers are in ui/draw/layers/."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
 
 
 class Switchable(Protocol):
-    """A layer, as far as switching it goes."""
+    """Layer that can be switched on and off."""
 
     @property
     def key(self) -> str: ...
     @property
-    def is_on(self) -> bool: ...  # at first
+    def is_on(self) -> bool: ...  # initially
 
 
 HEAT_KINDS = ("off", "scrub", "visits", "expansions", "learned", "g", "depth", "difference")
@@ -37,12 +37,12 @@ HEAT_WORDS = HEAT_NAMES | {
     "learned": "learned h",
     "depth": "depth of lookahead",
 }
-"""The same where there is room, and nobody to point at it: in films and drawings."""
+"""Longer names of the heat kinds, for films and drawings, which have more room and no tooltips."""
 
 
 @dataclass(frozen=True)
 class HeatSetting:
-    """What the heat layer shows. The same for all panels, or side by side would lie."""
+    """Setting of the heat layer, shared by all panels so that they can be compared."""
 
     kind: str = "off"
     is_log: bool = True
@@ -50,7 +50,7 @@ class HeatSetting:
 
 
 def compared_names(a: "Panel", b: "Panel") -> tuple[str, str]:
-    """What to call the panels A and B of a heat map A - B: by their agents, with the branch where those differ."""
+    """Return the names of the panels A and B of a heat map A - B: their agents, with the branches if these differ."""
     names = a.view.label, b.view.label
     if a.branch == b.branch:
         return names
@@ -59,11 +59,11 @@ def compared_names(a: "Panel", b: "Panel") -> tuple[str, str]:
 
 @dataclass
 class LayerState:
-    """What is switched on, for all panels. Only what differs from the usual is noted."""
+    """Switched layers, shared by all panels; `visible` holds only values that differ from the defaults."""
 
     visible: dict[str, bool] = field(default_factory=dict)
     heat: HeatSetting = field(default_factory=HeatSetting)
-    region_level: int = 0  # of the abstraction whose regions are drawn; 0: that on which the agent works
+    region_level: int = 0  # level of the abstraction whose regions are drawn; 0: that of each agent
 
     def shows(self, layer: Switchable) -> bool:
         return self.visible.get(layer.key, layer.is_on)
@@ -78,5 +78,5 @@ class LayerState:
         self.heat = replace(self.heat, kind=kind)
 
     def without(self, keys: Collection[str]) -> "LayerState":
-        """The same with these layers off."""
+        """Return this state with some layers off."""
         return LayerState({**self.visible, **dict.fromkeys(keys, False)}, self.heat, self.region_level)

@@ -1,4 +1,7 @@
-"""Where everything stands in the window: rectangles from a size, a UI scale and a number of panels."""
+"""Layout of the window: rectangles computed from its size, the UI scale and the number of panels.
+
+Lengths are in design units: pixels at 100 % UI scale.
+"""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -6,59 +9,61 @@ from math import ceil
 
 from ui.model.camera import fitted
 
-Box = tuple[int, int, int, int]  # x, y, width, height
+Box = tuple[int, int, int, int]  # rect in pixels: x, y, width, height
 
 TOP_BAR = 44
 TRANSPORT = 92
 SIDEBAR = 296
-SIDEBAR_HANDLE = 18  # width of what brings a hidden sidebar back
+SIDEBAR_HANDLE = 18  # width of the handle that reopens a hidden sidebar
 GAP = 8
 HEADER = 34
 HEADER_ROW = 28
 HUD = 54
 SMALL_HUD = 38
 HUD_ROW = 42
-COLUMNS_FROM = 280  # a panel as wide as this has room for numbers below their names, if they have two rows
-TWO_ROWS_FROM = 400  # a narrower panel may have three
-TWO_ROWS_BELOW = 900  # a panel as wide as this has room for most numbers below their names in one row
+COLUMNS_FROM = 280  # minimum width of a panel that can show numbers below their names, in two rows
+TWO_ROWS_FROM = 400  # minimum width of a panel that needs at most two rows of numbers; a narrower one may have three
+TWO_ROWS_BELOW = 900  # minimum width of a panel that shows most numbers below their names in one row
 MIN_MAP = 96
 SIDE_HUD = 206
-LEAST_SIDE = 150  # high enough for some numbers, one below the other
-ONE_ROW_FROM = 1000  # a narrower window has the line of time in a row of its own
+LEAST_SIDE = 150  # minimum height of a column of numbers at the side of the map
+ONE_ROW_FROM = 1000  # minimum window width for the time line in the row of the buttons; below it has its own row
 TIME_ROW = 46
-TIME_ROW_FROM = 480  # in a lower one it takes the room of the sliders instead
-NEARLY_ALIKE = 1.08  # maps that differ in size by less
-HOLLOW = 0.5  # of the room for a map, which is black where the map takes no more
-NARROW_HEADER = 200  # has no room in one row for name, state and what tells it apart: a second is worth some map
-LEGIBLE = 130  # a narrower panel cuts names, states and numbers: its map must be larger by as much to be worth that
+TIME_ROW_FROM = 480  # minimum window height for a separate time row; below, the time line replaces the sliders
+NEARLY_ALIKE = 1.08  # ratio of map sizes up to which two plans count as equally good
+HOLLOW = 0.5  # share of its area that a map must fill; the rest is black
+NARROW_HEADER = 200  # width below which a header needs a second row for name and state, which is worth some map height
+LEGIBLE = 130  # width below which names and numbers are cut off; narrower plans count less, in proportion
 MOST_PANELS = 8
-NARROWEST_PANELS = 480  # with less room than this beside it, the sidebar is left out
-NARROWEST_READ = 320  # the same while there is something in it to read beside the maps
+NARROWEST_PANELS = 480  # minimum width of the panels beside the sidebar; with less, the sidebar is hidden
+NARROWEST_READ = 320  # the same minimum while the sidebar shows text to read along with the maps
 
 
 @dataclass(frozen=True)
 class PanelBoxes:
-    """The parts of one panel."""
+    """Rects of the parts of one panel."""
 
     whole: Box
     header: Box
     map: Box
     hud: Box
-    has_side: bool = False  # the numbers stand beside the map, not below it
+    has_side: bool = False  # numbers are at the side of the map, not below it
 
 
 @dataclass(frozen=True)
 class Layout:
+    """Rects of everything in the window, for one size, scale and number of panels."""
+
     scale: float
     size: tuple[int, int]
     top_bar: Box
     sidebar: Box | None
-    sidebar_handle: Box | None  # while the sidebar is hidden and there is room for it
+    sidebar_handle: Box | None  # None unless the sidebar is hidden although there is room for it
     transport: Box
     panels: tuple[PanelBoxes, ...]
 
     def px(self, units: float) -> int:
-        """Design units, pixels at 100 %, in real pixels."""
+        """Convert design units, which are pixels at 100 %, to pixels."""
         return round(units * self.scale)
 
 
@@ -73,8 +78,17 @@ def lay_out(
     bare: bool = False,
     is_read: bool = False,
 ) -> Layout:
-    """The whole window. `bare` hides everything but the panels (F10). `is_read`: what stands in the sidebar speaks of
-    the maps: a lesson, which over them would hide what it speaks of, or the algorithm in slow motion.
+    """Return the layout of the whole window.
+
+    Args:
+        size: Width and height of the window, in pixels.
+        scale: UI scale; 1.0 is 100 %.
+        panels: Number of panels.
+        map_size: Width and height of the map, in cells.
+        shows_sidebar: Show the sidebar if there is room.
+        bare: Hide everything but the panels (F10).
+        is_read: The sidebar shows text about the maps: a lesson or, in slow motion, the algorithm. The sidebar is then
+            kept in narrower windows, because a lesson drawn over the maps would hide what it explains.
     """
 
     def px(units: float) -> int:
@@ -103,10 +117,12 @@ def lay_out(
 
 
 def best_panels(area: Box, count: int, gap: int, scale: float, map_size: tuple[int, int]) -> tuple[PanelBoxes, ...]:
-    """The rows and columns, and the place of the numbers, in which maps come out largest.
+    """Return the arrangement of panels that shows the largest maps.
 
-    Panels too narrow for words count less. Where two come out nearly alike, the one with room for names; then with
-    fewer empty tiles, with maps that fill their room, and with the numbers below them.
+    The candidates are all numbers of columns, each with the numbers below or to the right of the map.
+
+    Panels too narrow for their texts count less. Among plans with nearly equal maps, prefer headers with enough room,
+    then no empty tiles, maps that fill at least half of their area, and numbers below the map.
     """
     if count == 0:
         return ()
@@ -122,23 +138,25 @@ def best_panels(area: Box, count: int, gap: int, scale: float, map_size: tuple[i
 
 
 def _legible(panel: PanelBoxes, scale: float) -> float:
-    """The share that it has of the width that words need."""
+    """Return the ratio of the panel's width to the width that its texts need, at most 1."""
     return min(1.0, panel.whole[2] / (scale * LEGIBLE))
 
 
 def _is_crammed(panel: PanelBoxes, scale: float) -> bool:
-    """Whether its header has too little room."""
+    """Return whether the panel's header has too little room."""
     return panel.whole[2] < scale * NARROW_HEADER and panel.header[3] <= round(HEADER * scale)
 
 
 def _zoom(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
-    """Pixels a cell when all of the map is shown."""
+    """Return the pixels per cell when the whole map is shown."""
     return fitted(*map_size, panel.map[2], panel.map[3]).zoom
 
 
 def _oddness(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tuple[bool, bool, bool, float]:
-    """Less is better: tiles left empty, maps that fill less than half of their room, numbers beside the map, room for
-    the map that is not much used.
+    """Return a sort key of a plan's defects; smaller is better.
+
+    The key is: has empty tiles, has maps that fill less than half of their area, has numbers beside the map, and the
+    negated room for the map.
     """
     columns, rows = len({panel.whole[0] for panel in plan}), len({panel.whole[1] for panel in plan})
     room = min(panel.map[2] / map_size[0] + panel.map[3] / map_size[1] for panel in plan)
@@ -146,13 +164,13 @@ def _oddness(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tuple[b
 
 
 def _filled(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
-    """The share of its room that the map takes."""
+    """Return the share of its area that the map fills."""
     zoom = _zoom(panel, map_size)
     return zoom * map_size[0] * zoom * map_size[1] / (panel.map[2] * panel.map[3])
 
 
 def tiles(area: Box, count: int, columns: int, gap: int) -> list[Box]:
-    """Boxes for `count` panels, in rows of equal height."""
+    """Return the rects of `count` panels, in rows of equal height."""
     rows = ceil(count / columns)
     x, y, width, height = area
     boxes = []
@@ -167,7 +185,7 @@ def tiles(area: Box, count: int, columns: int, gap: int) -> list[Box]:
 
 
 def _panel(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
-    """The numbers below the map, in more than one row where the others cost the map nothing."""
+    """Return a panel with the numbers below the map, in several rows if that does not make the map smaller."""
     x, y, width, height = box
     header = round(HEADER * scale)
     hud = round(HUD * scale)
@@ -188,9 +206,10 @@ def _panel(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
 
 
 def _more_rows(room: tuple[int, int], scale: float, map_size: tuple[int, int]) -> int:
-    """How many rows of numbers there may be below the first, where the map can do without their height: one where it is
-    drawn as large without; two in a narrow panel, of which the first must leave it higher than wide. A wide panel has
-    all numbers in one row.
+    """Return how many rows of numbers to add below the first one.
+
+    A wide panel has all numbers in one row. A narrower one gets a second row if the map stays as large. A narrow panel
+    gets a second row if its map area stays higher than wide, and a third if the map stays as large.
     """
     width, height = room
     if width >= scale * TWO_ROWS_BELOW:
@@ -203,14 +222,17 @@ def _more_rows(room: tuple[int, int], scale: float, map_size: tuple[int, int]) -
 
 
 def _is_spared(room: tuple[int, int], height: float, map_size: tuple[int, int]) -> bool:
-    """Whether a map in this room is drawn as large with so much less height."""
+    """Return whether a map drawn in this room stays as large with `height` pixels less."""
     width, whole = room
     left = whole - round(height)
     return left > 0 and fitted(*map_size, width, left).zoom == fitted(*map_size, width, whole).zoom
 
 
 def _panel_with_side(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
-    """The numbers at the right of the map, where a panel is much wider than its map."""
+    """Return a panel with the numbers to the right of the map, for panels much wider than their map.
+
+    A panel that is too small for that has its numbers below the map.
+    """
     x, y, width, height = box
     header, side = round(HEADER * scale), round(SIDE_HUD * scale)
     if width < 2 * side or height - header < round(LEAST_SIDE * scale):

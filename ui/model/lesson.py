@@ -1,11 +1,11 @@
-"""A lesson that is being given: at which step it stands, what was answered, and where the run has to go. No pygame.
+"""Lesson in progress: its present step, the answers given, and the tick that the run has to reach.
 
-playing = Playing(lesson, lesson.ticks)
-playing.begin(session, player)          the run is at the first step
-playing.go_on(session, player)          on to the next step, running there; while it still runs, at once
-playing.go_back(session, player)        to the step before, as it was
-playing.answer(place)                   to the question of this step
-playing.look(session, player)           once a frame: ends a run that has come to its step
+playing = Playing(lesson, lesson.ticks) playing.begin(session, player)          seek to the first step
+playing.go_on(session, player)          run to the next step; if the run is on its way to a step, seek there
+playing.go_back(session, player)        seek to the previous step playing.answer(place)                   answer the
+question of this step playing.look(session, player)           once a frame: pause a run that has reached its step
+
+This module does not use pygame.
 """
 
 from dataclasses import dataclass, field
@@ -19,12 +19,14 @@ from ui.model.session import Session
 
 @dataclass
 class Playing:
+    """Lesson in progress."""
+
     lesson: Lesson
     ticks: tuple[int, ...]
     place: int = 0
-    answers: dict[int, int] = field(default_factory=dict)  # given to questions, by step
-    is_reason_new: bool = False  # an answer has been given, and why it is right or wrong was not brought into view
-    speed_before: int = 0  # the user's own, while a step has its say
+    answers: dict[int, int] = field(default_factory=dict)  # index of the answer given, by step
+    is_reason_new: bool = False  # the reason for an answer is shown but not yet scrolled into view
+    speed_before: int = 0  # speed that the user had set before the lesson, in ticks a second
 
     @property
     def step(self) -> Step:
@@ -32,7 +34,7 @@ class Playing:
 
     @property
     def tick(self) -> int:
-        """At which the present step stands."""
+        """Return the tick of the present step."""
         return self.ticks[self.place]
 
     @property
@@ -41,12 +43,12 @@ class Playing:
 
     @property
     def waits_for_answer(self) -> bool:
-        """A question comes before what it is about is seen."""
+        """Return whether the step has an unanswered question; the run goes on only after the answer."""
         return self.step.question is not None and self.answered is None
 
     @property
     def open_answers(self) -> int:
-        """How many answers there are to choose from now."""
+        """Return the number of answers to choose from now."""
         question = self.step.question
         return len(question.answers) if question is not None and self.answered is None else 0
 
@@ -62,7 +64,7 @@ class Playing:
         self._stand(session, player)
 
     def end(self, player: Player) -> None:
-        """The user's own speed again."""
+        """Pause, and restore the speed that the user had set."""
         player.pause()
         player.set_speed(self.speed_before)
 
@@ -94,7 +96,7 @@ class Playing:
             player.pause()
 
     def _walk(self, session: Session, player: Player) -> None:
-        """Let the run go on to this step; one that the user took elsewhere is fetched."""
+        """Run to the present step; seek to it if the user has moved the run elsewhere."""
         if not (self.ticks[self.place - 1] <= session.tick < self.tick):
             self._stand(session, player)
             return
@@ -108,7 +110,7 @@ class Playing:
         player.seek(self.tick)
 
     def shows(self, session: Session) -> frozenset[PanelKey] | None:
-        """The panels to show, None: all."""
+        """Return the panels to show; None: all."""
         labels = self.lesson.shown_at(self.place)
         if labels is None:
             return None

@@ -1,18 +1,19 @@
-"""How a picture of a run looks: theme, layers, heat, which part of the map. Plain data, so it can be sent and saved.
+"""Appearance of a picture of a run: theme, layers, heat, visible part of the map.
 
-It comes from the window (ui/panels/dressing.py), or from the `view` of a scenario file (`look_from_view`):
+Plain data, so that it can be sent and saved. It comes from the window (ui/panels/dressing.py), or from the `view` of a
+scenario file (`look_from_view`):
 
     view:
       theme: light
       layers: {tree: true, grid: false}
       heat: {kind: visits, is_log: true, colours: cividis}
-      camera: {x: 48, y: 40, cells: 60}     # the middle, and how many cells fit into the shorter side; or: fit, follow
-      cameras: {0: fit, 1: {x: 9, y: 9, cells: 12}}      # of panels that look elsewhere, by their number
-      scale: 1.25                           # size of texts and lines; left out: chosen by the size of the picture
-      sidebar: compare                      # or false; only where the whole window is drawn
-      speed: 120                            # ticks a second in the window; the user's own comes back with the next file
+      camera: {x: 48, y: 40, cells: 60}     # centre, and number of cells along the shorter side; or: fit, follow
+      cameras: {0: fit, 1: {x: 9, y: 9, cells: 12}}      # of panels with another view, by their number
+      scale: 1.25                           # size of texts and lines; default: chosen by the size of the picture
+      sidebar: compare                      # or false; only used if the whole window is drawn
+      speed: 120                            # ticks a second in the window, until the next file is opened
 
-No pygame here.
+This module does not use pygame.
 """
 
 from collections.abc import Collection, Mapping
@@ -33,12 +34,12 @@ CELLS = Param("cells", float, 64.0, "cells that fit into the shorter side of a p
 REGION_LEVEL = Param("region_level", int, 0, "level of the regions drawn; 0: that of each agent", 0, 30)
 
 KEYS = ("theme", "layers", "heat", "region_level", "camera", "cameras", "scale", "sidebar", "speed")
-OTHER_KEYS = (SHOWN_KEY, FOCUS_KEY, ORDER_KEY)  # what a session keeps there (ui/model/saving.py)
+OTHER_KEYS = (SHOWN_KEY, FOCUS_KEY, ORDER_KEY)  # keys of a session in the same mapping (ui/model/saving.py)
 
 
 @dataclass(frozen=True)
 class MapPart:
-    """Which part of the map a panel shows, whatever its size in pixels: the middle, and cells on its shorter side."""
+    """Visible part of the map, independent of the size in pixels: its centre, and the cells along the shorter side."""
 
     x: float
     y: float
@@ -47,12 +48,12 @@ class MapPart:
     def camera(self, size: tuple[int, int]) -> Camera:
         zoom = min(MAX_ZOOM, max(MIN_ZOOM, min(size) / self.cells))
         if zoom >= 3.0:
-            zoom = float(round(zoom))  # whole pixels a cell, as in the window, so that all cells look alike
+            zoom = float(round(zoom))  # whole pixels per cell, as in the window, so that all cells look alike
         return Camera(zoom).centred_on(self.x, self.y, *size)
 
 
 def part_of(camera: Camera, size: tuple[int, int], map_size: tuple[int, int]) -> MapPart | None:
-    """The part of the map that a camera shows; None: the whole map, as large as it goes."""
+    """Return the part of the map that a camera shows; None if it shows the whole map as large as possible."""
     if camera == fitted(*map_size, *size):
         return None
     x, y = camera.to_map(size[0] / 2, size[1] / 2)
@@ -61,23 +62,26 @@ def part_of(camera: Camera, size: tuple[int, int], map_size: tuple[int, int]) ->
 
 @dataclass(frozen=True)
 class Look:
+    """Appearance of a picture."""
+
     theme: str = "dark"
-    visible: Mapping[str, bool] = field(default_factory=dict)  # layers that are not as usual
+    visible: Mapping[str, bool] = field(default_factory=dict)  # visibility of layers that differ from the default
     heat: HeatSetting = field(default_factory=HeatSetting)
-    region_level: int = 0  # of the regions drawn; 0: that of each agent
-    part: MapPart | None = None  # what every panel shows; None: the whole map
-    own_parts: Mapping[PanelKey, MapPart | None] = field(default_factory=dict)  # of single panels, by their key
-    follows: bool = False  # the camera stays on the agent
-    scale: float | None = None  # of texts and lines; None: by the size of the picture
-    tab: str | None = "layers"  # of the sidebar; None: no sidebar
-    order: tuple[PanelKey, ...] = ()  # keys of the panels in their order; others come after them
-    front: int = 0  # the place of the panel that a heat map A - B takes for A
-    only: PanelKey | None = None  # key of the one panel that is shown
-    speed: int = 30  # where the speed slider stands, if the whole window is drawn
-    pinned: tuple[int, int] | None = None  # the cell that the inspector tells about
-    keys: Mapping[str, str] = field(default_factory=dict)  # by command, as the buttons of a whole window name them
-    mode: str | None = None  # what the window says it is doing; None: running, until the run is over
-    left_out: frozenset[str] = frozenset()  # layers that are on and not drawn on the maps all the same
+    region_level: int = 0  # level of the regions drawn; 0: that of each agent
+    part: MapPart | None = None  # visible part in every panel; None: the whole map
+    # visible parts of panels that differ from `part`
+    own_parts: Mapping[PanelKey, MapPart | None] = field(default_factory=dict)
+    follows: bool = False  # whether the camera follows the agent
+    scale: float | None = None  # size of texts and lines; None: by the size of the picture
+    tab: str | None = "layers"  # tab of the sidebar; None: no sidebar
+    order: tuple[PanelKey, ...] = ()  # keys of the panels in their order; other panels follow
+    front: int = 0  # index of panel A of a heat map A - B
+    only: PanelKey | None = None  # key of the one panel that is shown; None: all panels
+    speed: int = 30  # ticks a second on the speed slider, if the whole window is drawn
+    pinned: tuple[int, int] | None = None  # cell shown in the inspector
+    keys: Mapping[str, str] = field(default_factory=dict)  # key of each command, as buttons of a whole window show them
+    mode: str | None = None  # playback state that the window shows; None: running, until the run is over
+    left_out: frozenset[str] = frozenset()  # layers that are switched on but not drawn on the maps
 
     def layer_state(self) -> LayerState:
         return LayerState(dict(self.visible), self.heat, self.region_level)
@@ -90,9 +94,15 @@ class Look:
 
 
 def look_from_view(view: Mapping[str, Any], layers: Collection[str], where: str = "view") -> Look:
-    """The look that a scenario asks for; a ConfigError names everything that is wrong with it.
+    """Return the look that a scenario asks for.
 
-    `layers`: the keys of all layers that there are.
+    Args:
+        view: The `view` of the scenario.
+        layers: Keys of all layers.
+        where: Name of `view` in messages.
+
+    Raises:
+        ConfigError: Some entries are not valid; it names all of them.
     """
     reader = _LookReader(where, layers)
     look = reader.look(view)
@@ -199,7 +209,7 @@ def _named(param: Param, name: str) -> Param:
 
 
 def view_of(look: Look) -> dict[str, Any]:
-    """The look as the `view` of a scenario; what is as usual is left out."""
+    """Return the look as the `view` of a scenario, without values that are defaults."""
     usual = Look()
     view: dict[str, Any] = {}
     if look.theme != usual.theme:
@@ -223,7 +233,7 @@ def view_of(look: Look) -> dict[str, Any]:
 
 
 _BRANCH = 4096
-"""In a file the number of a panel is that of its agent; each branch after the first counts so much more."""
+"""Offset of panel numbers per branch: in a file, the number of a panel is branch * 4096 + agent."""
 
 
 def _number_of(key: PanelKey) -> int:

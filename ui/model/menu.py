@@ -1,4 +1,7 @@
-"""A menu that opens where the right button or the menu key asks for one: lines to choose from. No pygame."""
+"""Context menu, opened by the right button or the menu key.
+
+This module does not use pygame.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,6 +11,8 @@ Action = Callable[[], None]
 
 @dataclass(frozen=True)
 class MenuItem:
+    """Item of a context menu; `key` is its shortcut, if it has one."""
+
     label: str
     action: Action
     key: str = ""
@@ -15,10 +20,12 @@ class MenuItem:
 
 @dataclass
 class Menu:
+    """Open context menu."""
+
     title: str
     items: Sequence[MenuItem]
     position: tuple[int, int]
-    place: int = 0  # of the item that the keyboard has come to
+    place: int = 0  # index of the item selected with the keyboard
 
     def step(self, by: int) -> None:
         self.place = (self.place + by) % len(self.items)

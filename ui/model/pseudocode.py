@@ -1,9 +1,9 @@
-"""Which line of its algorithm a tick has come to, for slow motion. The lines are in algorithms.py.
+"""Lines of an algorithm that a tick carried out, for slow motion. The lines themselves are in algorithms.py.
 
-    read(view, before, shown)       Reading: the lines, those that were carried out, and the one at hand; None where
-                                    there are none for this agent. `shown`: expansions that are seen, None: all
+    read(view, before, shown)       Reading: all lines, those carried out, and the current one; None for an agent
+                                    without lines. `shown`: number of expansions shown so far, None: all
 
-The line follows from what the agent reports of its tick (its row) and from what it shows of its mind.
+The lines follow from the agent's row of the tick and from the state that it shows.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,21 @@ from ui.model.algorithms import Line, lines_of
 
 @dataclass(frozen=True)
 class Reading:
+    """Lines of an algorithm, with those that a tick carried out."""
+
     lines: tuple[Line, ...]
-    at: int  # the line at hand, -1: none
-    done: frozenset[int]  # lines carried out in this tick so far
+    at: int  # index of the current line; -1: none
+    done: frozenset[int]  # indices of the lines carried out in this tick so far
 
 
 def read(view: WalkerView, before: int, shown: int | None = None, tick: int | None = None) -> Reading | None:
-    """`before`: the cell on which the agent stood when the tick began. `tick`: that of the world, in which an agent at
-    its end does nothing any more; None: the agent's last.
+    """Return the lines that a tick carried out; None for an agent without lines.
+
+    Args:
+        view: The agent after the tick.
+        before: Cell on which the agent was when the tick began.
+        shown: Number of expansions of the tick shown so far; None: all.
+        tick: Tick of the world, at which an agent that has finished does nothing; None: the agent's last tick.
     """
     lines = lines_of(view.spec.key, view.params)
     if not lines:
@@ -40,16 +47,16 @@ def read(view: WalkerView, before: int, shown: int | None = None, tick: int | No
 
 
 def keys_of(view: WalkerView, before: int) -> list[str]:
-    """What the last tick did, in its order; the last of them is how it ended."""
+    """Return the keys of the lines that the last tick carried out, in order; the last one is how the tick ended."""
     row = view.rows[-1]
     if int(row.marks) & log.TRIAL:
-        return []  # put back on its start, it has done nothing itself
+        return []  # put back to its start for the next trial, it did nothing itself
     restarted = ["restart"] if int(row.marks) & log.RESTARTED else []
     return [*restarted, *_BY_KIND[view.spec.key](view, before)]
 
 
 def _so_far(view: WalkerView, keys: list[str], shown: int) -> list[str]:
-    """Those that the tick has come to after so many expansions."""
+    """Return the keys of the lines that the tick reached after `shown` expansions."""
     seen = 0
     for key, expansions in _expanding(view, keys):
         seen += expansions
@@ -59,7 +66,7 @@ def _so_far(view: WalkerView, keys: list[str], shown: int) -> list[str]:
 
 
 def _expanding(view: WalkerView, keys: list[str]) -> list[tuple[str, int]]:
-    """The lines that expand something, and how much."""
+    """Return the keys of the lines that expand cells, each with its number of expansions."""
     expanded = int(view.rows[-1].expanded) if view.rows.size else 0
     if view.spec.key in _IN_TWO and all(key in keys for key in _IN_TWO[view.spec.key][:2]):
         first, second, share = _IN_TWO[view.spec.key]
@@ -73,7 +80,7 @@ _IN_TWO: dict[str, tuple[str, str, Callable[[WalkerView], int]]] = {
     "pra": ("expand", "cells", lambda view: int(view.agent.numbers["among regions in this tick"])),
     "pr-lrta": ("expand", "refine", lambda view: int(view.agent.numbers["of these for this leg"])),
 }
-"""Agents that may expand at two lines in a tick: both, and how much at the first."""
+"""Agents that may expand cells at two lines in a tick: the keys of both, and the number of expansions at the first."""
 
 
 def _expanded(view: WalkerView) -> list[str]:
@@ -81,8 +88,10 @@ def _expanded(view: WalkerView) -> list[str]:
 
 
 def _lrta(view: WalkerView, before: int) -> list[str]:
-    """A tick that expands and does not move has proved that there is no path, or to its subgoal none; it may have seen
-    no cell to choose.
+    """Return the lines of a tick of LRTA*.
+
+    A tick with expansions but without a move has proved that there is no path, to the goal or to the subgoal. It may
+    have seen no cell to choose.
     """
     if not int(view.rows[-1].expanded):
         return ["no_path"] if view.status is Status.NO_PATH else []
@@ -91,7 +100,7 @@ def _lrta(view: WalkerView, before: int) -> list[str]:
 
 
 def _p_lrta(view: WalkerView, before: int) -> list[str]:
-    """The first update is that of its own cell, all others are of cells that were queued."""
+    """Return the lines of a tick of P LRTA*: the first update is of its own cell, the others of queued cells."""
     updates = int(view.rows[-1].expanded)
     if not updates:
         return ["no_path"] if view.status is Status.NO_PATH else []
@@ -100,13 +109,13 @@ def _p_lrta(view: WalkerView, before: int) -> list[str]:
 
 
 def _choosing_depth(view: WalkerView, before: int) -> list[str]:
-    """LRTA* that finds out first how deep to look; only the tree looks around for that, at a price."""
+    """Return the lines of LRTA* with a depth chosen in each tick; only the tree expands cells to choose it."""
     asked = ["probe", "ask"] if view.spec.key == "dt-lrta" else ["ask"]
     return [*(asked if _expanded(view) else []), *_lrta(view, before)]
 
 
 def _noted(view: WalkerView, *keys: str) -> list[str]:
-    """Of these, which are lines as well as notes, those that the agent has noted."""
+    """Return those of these keys, which are both lines and notes, that the agent has noted."""
     return [key for key in keys if key in view.agent.notes]
 
 
@@ -125,7 +134,10 @@ def _knn_lrta(view: WalkerView, before: int) -> list[str]:
 
 
 def _pr_lrta(view: WalkerView, before: int) -> list[str]:
-    """A leg is planned, and its first move done, in the tick that expands; without regions it goes by LRTA*."""
+    """Return the lines of a tick of PR LRTA*.
+
+    A tick that expands cells plans a leg and makes its first move. Without regions the agent moves by LRTA*.
+    """
     row = view.rows[-1]
     ended = ["no_path"] if view.status is Status.NO_PATH else []
     if not int(row.expanded):
@@ -142,7 +154,7 @@ def _planned_leg(view: WalkerView) -> list[str]:
 
 
 def _local_search(view: WalkerView, before: int) -> list[str]:
-    """It learns from the open cells; where there is none left, there is nothing to learn from."""
+    """Return the lines of a tick of a local search, which learns from its open cells unless none is left."""
     is_over, search = view.status is Status.NO_PATH, view.agent.search
     if not int(view.rows[-1].expanded):
         return ["no_path"] if is_over else _walk(view, before)
@@ -153,7 +165,10 @@ def _local_search(view: WalkerView, before: int) -> list[str]:
 
 
 def _ribs(view: WalkerView, before: int) -> list[str]:
-    """All expansions of a tick but the last raised the limit: after any other, the agent moves."""
+    """Return the lines of a tick of RIBS.
+
+    All expansions of a tick but the last raised the limit: after any other expansion, the agent moves.
+    """
     row, groups = view.rows[-1], view.agent.groups
     raised = ["limit"] if int(row.expanded) > 1 else []
     done = [*_expanded(view), *raised]
@@ -171,12 +186,15 @@ def _time_bounded(view: WalkerView, before: int) -> list[str]:
     if view.status in (Status.NO_PATH, Status.GAVE_UP):
         return [*_expanded(view), "no_path"]
     made = ["path"] if int(view.rows[-1].expanded) else []
-    found = ["found"] if made and view.agent.best == view.goal else []  # no later tick expands anything
+    found = ["found"] if made and view.agent.best == view.goal else []  # no later tick expands cells
     return [*_expanded(view), *found, *made, *_walk(view, before)]
 
 
 def _tba(view: WalkerView, before: int) -> list[str]:
-    """What its row cannot tell, such as whether a trace came to its end, the agent notes itself."""
+    """Return the lines of a tick of TBA*.
+
+    The agent itself notes events that its row does not show, such as the end of a trace.
+    """
     if view.status is Status.NO_PATH:
         return [*_expanded(view), "no_path"]
     noted = _noted(view, "found", "trace", "path", "shortcut")
@@ -185,10 +203,12 @@ def _tba(view: WalkerView, before: int) -> list[str]:
 
 
 def _waiting(view: WalkerView, before: int) -> list[str]:
-    """It moves once it has a path, and then only along it; Delayed A* to and fro until then.
+    """Return the lines of a tick of an agent that moves only once it has a path.
 
-    Parents are followed in the tick that finds the goal, by Delayed A* in as many as they take. To wait is to do
-    nothing: at hand is what the search came to.
+    Delayed A* moves to and fro until then.
+
+    Parents are followed in the tick that finds the goal; Delayed A* takes as many ticks as its tracing needs. In a tick
+    of waiting, the current line is the one that the search reached.
     """
     row, agent = view.rows[-1], view.agent
     if view.status is Status.NO_PATH:
@@ -201,14 +221,18 @@ def _waiting(view: WalkerView, before: int) -> list[str]:
 
 
 def _ended(view: WalkerView, done: list[str], walked: list[str]) -> list[str]:
-    """What was done, and how the tick ended: without a path, by a move, or at what there is to do on."""
+    """Return the lines of a tick with its end: no path, a move, or the expansion that continues in the next tick."""
     if view.status is Status.NO_PATH:
         return [*done, "no_path"]
     return [*done, *(walked or _expanded(view))]
 
 
 def _ida(view: WalkerView, before: int) -> list[str]:
-    """Its limit rises, and it goes back, between expansions: before the last one, unless it says otherwise."""
+    """Return the lines of a tick of IDA*.
+
+    The limit rises, and the search backtracks, between expansions: before the last one, unless the agent notes
+    otherwise.
+    """
     done = [*_expanded(view), *_noted(view, "limit", "back")]
     if view.status is Status.GAVE_UP:
         return [*done, "give up"]
@@ -223,7 +247,10 @@ def _dstar_lite(view: WalkerView, before: int) -> list[str]:
 
 
 def _pra(view: WalkerView, before: int) -> list[str]:
-    """First among regions, then among cells; plans can begin and end in one tick."""
+    """Return the lines of a tick of PRA*, which plans first among regions, then among cells.
+
+    A plan can begin and end in one tick.
+    """
     among = int(view.agent.numbers["among regions in this tick"])
     on_map = ["cells"] if int(view.rows[-1].expanded) > among else []
     on_regions = ["expand"] if among else []
@@ -264,4 +291,4 @@ _BY_KIND: dict[str, Callable[[WalkerView, int], list[str]]] = {
     "pr-lrta": _pr_lrta,
 }
 READ_KINDS = tuple(_BY_KIND)
-"""The agents whose ticks can be read."""
+"""Kinds of agents whose ticks can be read."""

@@ -1,4 +1,7 @@
-"""Saving and opening whole sessions. No pygame here."""
+"""Saving and opening of whole sessions.
+
+This module does not use pygame.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,23 +21,29 @@ View = Mapping[str, Any]
 
 
 def describe(run: Run, view: View | None = None, agent: int = 0) -> Saved:
-    """All there is to save. `view` is how the window looks; without one that of the scenario stays."""
+    """Return everything to be saved of a run.
+
+    Args:
+        run: The run.
+        view: Appearance of the window; None: that of the scenario.
+        agent: Focused agent of the front branch.
+    """
     return session_file.describe(looking_at(run, view, agent), run.tree, run.front)
 
 
 def looking_at(run: Run, view: View | None = None, agent: int = 0) -> Scenario:
-    """What the run began with, and in its view what is on screen, in which order, and which agent has the focus."""
+    """Return the scenario of the run with its panels, their order and the focused agent in its `view`."""
     shown = {SHOWN_KEY: list(run.shown), FOCUS_KEY: agent, ORDER_KEY: [list(key) for key in run.order]}
     return replace(run.scenario, view={**(run.scenario.view if view is None else view), **shown})
 
 
 def text_of(run: Run, folder: Path, view: View | None = None, agent: int = 0) -> str:
-    """Everything as text, for a file in this folder."""
+    """Return the session as text, for a file in this folder."""
     return session_file.text_for(describe(run, view, agent), folder)
 
 
 def save(session: Session, path: Path, view: View | None = None) -> Path:
-    """Write everything as one file, with how the window looks; returns where."""
+    """Write the session as one file, with the appearance of the window, and return its path."""
     place = files.with_suffix(path, files.SCENARIO_SUFFIXES)
     session_file.save_session(describe(session.run, view, session.focused_key.agent), place)
     session.unsaved.mark_saved()
@@ -42,7 +51,13 @@ def save(session: Session, path: Path, view: View | None = None) -> Path:
 
 
 def restore(session: Session, saved: Saved, path: Path | None = None) -> None:
-    """Put a saved session in place of the open one; its branches are on their way to their ticks."""
+    """Replace the open run by a saved session; its branches then seek to their ticks.
+
+    Args:
+        session: The open session.
+        saved: The saved session.
+        path: File it was read from; None for a journal, whose content counts as unsaved.
+    """
     scenario, problems = with_versions(files.titled(saved.scenario, path)), list[str]()
     tree = saved.plant(BY_KEY, setup=world_maker(scenario, problems))
     shown = (*saved.shown, saved.branch)
@@ -50,6 +65,6 @@ def restore(session: Session, saved: Saved, path: Path | None = None) -> None:
     run.arrange([PanelKey(*pair) for pair in saved.order])
     session.take(run, saved.focus)
     if path is None:
-        session.unsaved.mark_unsaved()  # from a journal: nowhere else is it kept
+        session.unsaved.mark_unsaved()  # a journal is no saved file
     session.told.messages.extend(dict.fromkeys(problems))
     session.told.alarms.extend(saved.warnings)

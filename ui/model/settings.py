@@ -1,7 +1,7 @@
-"""What the window remembers between two starts, in one small file in the user's configuration folder.
+"""Settings that the window keeps between two starts, in one small file in the user's configuration folder.
 
-Nothing here may keep the program from starting: a file that cannot be read or makes no sense means defaults and
-one message, a folder that cannot be written means one message. No pygame here.
+Nothing here may prevent the program from starting. A file that cannot be read or is not valid results in defaults and
+one message; a folder that cannot be written results in one message. This module does not use pygame.
 """
 
 import os
@@ -70,9 +70,11 @@ SIDE = Param("window_size", int, 900, "one side of the window", 320, 16_384)
 
 @dataclass
 class Settings:
+    """Settings of one user."""
+
     theme: str = "dark"
     ui_scale: float = 1.0
-    layers: dict[str, bool] = field(default_factory=dict)  # those that are not as usual
+    layers: dict[str, bool] = field(default_factory=dict)  # visibility of layers that differ from the default
     heat: HeatSetting = field(default_factory=HeatSetting)
     linked_cameras: bool = True
     speed: int = 30
@@ -80,14 +82,15 @@ class Settings:
     sidebar_tab: str = "layers"
     shows_sidebar: bool = True
     shows_minimap: bool = True
-    keys: dict[str, str] = field(default_factory=dict)  # of commands that the user has given others, by command
-    keyframe_mb: int = 0  # megabytes for going back in time; 0: as many as the run itself takes, and 190 at least
+    keys: dict[str, str] = field(default_factory=dict)  # keys assigned by the user, by command
+    keyframe_mb: int = 0  # memory for going back in time in MB; 0: as much as the run itself takes, at least 190
     prepared_mb: int = MEMORY_MB
     prepared_disk_mb: int = DISK_MB
-    recordings: str = ""  # the folder of pictures and videos; "": the usual one
-    files_folder: str = ""  # where file dialogs begin; "": beside the latest file
+    recordings: str = ""  # folder of pictures and videos; "": the default folder
+    files_folder: str = ""  # initial folder of file dialogs; "": the folder of the latest file
     recent_files: list[str] = field(default_factory=list)  # the latest first
-    closed_notes: list[str] = field(default_factory=list)  # on the first example: they never come again
+    # notes on the first example that the user closed, which are never shown again
+    closed_notes: list[str] = field(default_factory=list)
 
     @property
     def heat_colours(self) -> str:
@@ -106,7 +109,7 @@ class Settings:
         self.heat = replace(self.heat, is_log=is_log)
 
     def remember(self, path: str | os.PathLike[str]) -> None:
-        """Put a file at the head of the recent ones."""
+        """Put a file at the head of the recent files."""
         name = os.path.abspath(path)
         self.recent_files = [name, *(other for other in self.recent_files if other != name)][:MOST_RECENT_FILES]
 
@@ -116,7 +119,7 @@ class Settings:
 
     @property
     def last_folder(self) -> Path:
-        """Where a file dialog begins: where the user wants it, or beside the latest file that still has a folder."""
+        """Return the initial folder of file dialogs: the user's choice, or that of the latest file that has one."""
         if self.files_folder and os.path.isdir(self.files_folder):
             return Path(self.files_folder)
         for name in self.recent_files:
@@ -126,7 +129,7 @@ class Settings:
 
 
 def settings_path() -> Path:
-    """Where the settings of this user are kept, whether or not the file exists."""
+    """Return the path of this user's settings file, whether or not it exists."""
     return config_folder() / FILE_NAME
 
 
@@ -134,7 +137,7 @@ def settings_path() -> Path:
 
 
 def load_settings(path: Path | None = None) -> tuple[Settings, str | None]:
-    """The settings kept for this user, and a message if they could not be read as they stand."""
+    """Return the settings of this user, and a message if the file could not be read completely."""
     place = path or settings_path()
     try:
         data = _read(place)
@@ -149,8 +152,10 @@ def load_settings(path: Path | None = None) -> tuple[Settings, str | None]:
 
 
 def _set_aside(place: Path) -> str:
-    """The next change of a setting writes the file anew, without what was not understood: keep it as it is beside it.
-    Returns words that say so.
+    """Keep a copy of the settings file, because the next change of a setting rewrites it without the invalid parts.
+
+    Returns:
+        Text about the copy, to be appended to a message; empty if it could not be written.
     """
     try:
         write_atomically(place.with_name(ASIDE_NAME), read_file(place, MAX_BYTES, place.suffix))
@@ -175,7 +180,10 @@ def _one_line(error: Exception) -> str:
 
 
 class _SettingsReader:
-    """Takes over what is legal; a value that is not leaves its default and a problem. Unknown keys may stay."""
+    """Reader of settings: keeps valid values, replaces invalid ones by defaults and collects problems.
+
+    Unknown keys are ignored.
+    """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.data = data
@@ -219,7 +227,7 @@ class _SettingsReader:
             return default
 
     def _part(self, key: str, kind: type) -> Any:
-        """A mapping or a list; an empty one where something else stands."""
+        """Return the mapping or list of a key; an empty one if the value has another type."""
         part = self.data.get(key, kind())
         if isinstance(part, kind):
             return part
@@ -227,7 +235,10 @@ class _SettingsReader:
         return kind()
 
     def _layers(self) -> dict[str, bool]:
-        """What is not yes or no is left out; so are, where they are drawn, layers that there are no longer."""
+        """Return the visibility of layers by key, without values that are not yes or no.
+
+        Keys of layers that no longer exist are kept; drawing ignores them.
+        """
         visible: dict[str, bool] = {}
         for key, value in self._part("layers", dict).items():
             try:
@@ -245,7 +256,7 @@ class _SettingsReader:
         )
 
     def _keys(self) -> dict[str, str]:
-        """By command; a command that there is no longer does not harm."""
+        """Return the keys assigned by the user, by command; commands that no longer exist do no harm."""
         return {str(c): k for c, k in self._part("keys", dict).items() if isinstance(k, str) and k.isprintable()}
 
     def _folder(self, key: str) -> str:
@@ -273,7 +284,7 @@ class _SettingsReader:
 
 
 def save_settings(settings: Settings, path: Path | None = None) -> str | None:
-    """Keep the settings for the next start. Returns why they could not be kept, or None."""
+    """Write the settings for the next start. Return the reason if they could not be written, or None."""
     place = path or settings_path()
     try:
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,8 @@
-"""An experiment beside the window: another process does the runs, and what it has done so far is read from its folder.
+"""Experiment in the background: another process does the runs, and their results are read from its folder.
 
-study = begin(sketch, jobs)       writes the experiment and starts it, at the lowest priority
-study.poll()                      reads what is new; study.done, study.whole, study.points
-study.cancel()                    stops it; what is done stays in its folder
+study = begin(sketch, jobs)       writes the experiment and starts it, at the lowest priority study.poll()
+reads new results: study.done, study.whole, study.points study.cancel()                    stops it; finished runs
+remain in its folder
 """
 
 import json
@@ -31,7 +31,7 @@ from sim.files.scenario import Scenario
 from sim.params import ConfigError, Value
 from ui import child
 
-KEPT = 20  # experiments of the window whose folders are kept
+KEPT = 20  # maximum number of experiment folders that are kept
 _COLUMNS = (
     *("row", "agent", "label", "params", "budget", "outcome", "suboptimality"),
     *("moves", "back_moves", "ticks", "expansions", "max_expansions", "planning_ms"),
@@ -40,14 +40,14 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Point:
-    """What one setting did on the problems so far."""
+    """Results of one setting on the problems so far."""
 
     kind: str
     label: str
     params: Mapping[str, Value]
     budget: int
     totals: Totals
-    row: int  # the run whose cost is nearest to the mean
+    row: int  # row of the run whose cost is nearest to the mean
 
     @property
     def name(self) -> str:
@@ -55,38 +55,40 @@ class Point:
 
     @property
     def cost(self) -> float:
-        """Mean of cost / optimal; nan: none has arrived."""
+        """Return the mean of cost / optimal; nan if no run arrived."""
         return self.totals.cost
 
     @property
     def tails(self) -> str:
-        """Median and maximum of cost / optimal, which belong to their mean."""
+        """Return the median and maximum of cost / optimal, as text to be shown with the mean."""
         return f"median {self.totals.median_cost:.3f}, max {self.totals.largest_cost:.3f}"
 
     @property
     def work(self) -> float:
-        """Expansions a move, pooled."""
+        """Return the expansions per move, pooled over all runs."""
         return self.totals.work
 
     @property
     def is_whole(self) -> bool:
-        """Whether it arrived on every problem."""
+        """Return whether the agent arrived on every problem."""
         return self.totals.arrived == self.totals.runs
 
 
 def setting_of(point: Point, points: Sequence[Point]) -> str:
-    """Its name, and those of its parameters in which settings of its name differ."""
+    """Return the name of a setting, with the parameters in which settings of the same name differ."""
     others = [other.params for other in points if other.name == point.name]
     differing = [name for name, value in point.params.items() if any(other.get(name) != value for other in others)]
     return " ".join([point.name, *(f"{name}={short_value(point.params[name])}" for name in differing)])
 
 
 def short_value(value: Value) -> str:
-    """As little of it as tells it from others."""
+    """Return a parameter value in as few characters as distinguish it from others."""
     return f"{value:g}" if isinstance(value, float) else params_text({"": value})[4:-1].strip('"')
 
 
 class Study:
+    """Running or finished experiment, with the results read so far."""
+
     def __init__(self, sketch: Sketch, folder: Path, process: "subprocess.Popen[bytes]") -> None:
         self.sketch, self.folder, self.process = sketch, folder, process
         self.done, self.whole = 0, 0
@@ -105,12 +107,12 @@ class Study:
 
     @property
     def left_s(self) -> float:
-        """How long the rest will take, if it goes on as it went."""
+        """Return the estimated remaining time in seconds, at the rate so far."""
         return (time.monotonic() - self.began_s) * (self.whole - self.done) / max(1, self.done)
 
     @property
     def complaint(self) -> str:
-        """Why it ended, if it ended otherwise than it should."""
+        """Return the error output of a process that failed, "" if it did not."""
         if self.is_running or self.was_cancelled or self.process.returncode in (0, 1):
             return ""
         with suppress(OSError):
@@ -119,10 +121,11 @@ class Study:
         return "it ended without a word"
 
     def poll(self) -> bool:
-        """Read what is new; whether anything is."""
+        """Read new results and return whether there are any."""
         if not (self.results / FILE).is_file():
             return False
-        # It is perhaps only being made, or damaged, which the one that writes there will say.
+        # The file may be incomplete while it is being created, or damaged, which the process that writes it will
+        # report.
         with suppress(ConfigError), open_for_reading(self.results) as store:
             before, (self.done, self.whole) = self.done, store.count()
             if self.done != before:
@@ -132,29 +135,37 @@ class Study:
         return False
 
     def front(self) -> list[int]:
-        """The places of the settings that no other beats in both cost and work."""
+        """Return the indices of the Pareto-optimal settings, with respect to cost and work."""
         return unbeaten([Result(p.work, p.cost, p.totals.arrived / p.totals.runs) for p in self.points])
 
     def table(self) -> list[list[Point | None]]:
-        """Of a sweep: for each value of the first parameter, and there for each of the second, what came out."""
+        """Return the results of a sweep: a row per value of the first parameter, a column per value of the second."""
         first, second = self.sketch.sweep
         by_values = {(_value(point, first), _value(point, second)): point for point in self.points}
         return [[by_values.get((a, b)) for b in second.values] for a in first.values]
 
     def scenario(self, row: int) -> Scenario:
-        """A run as the scenario that it was."""
+        """Return the scenario of a run."""
         with open_for_reading(self.results) as store:
             return scenario_of(store, specification_of(store, BY_KEY), row)
 
     def cancel(self) -> None:
-        """Stop it. What it has done is kept, as with every experiment."""
+        """Stop the experiment and keep its finished runs."""
         if self.is_running:
             self.was_cancelled = True
             self.process.terminate()
 
 
 def begin(sketch: Sketch, jobs: int | None = None) -> Study:
-    """Write the experiment into a folder of its own and start it."""
+    """Write an experiment into a folder of its own and start it.
+
+    Args:
+        sketch: The experiment.
+        jobs: Number of worker processes; None: one for each processor but one.
+
+    Raises:
+        ConfigError: The folder cannot be written.
+    """
     above = state_folder() / "experiments"
     keep_newest(above, "*", KEPT - 1)
     try:
@@ -166,11 +177,10 @@ def begin(sketch: Sketch, jobs: int | None = None) -> Study:
 
 
 def _begin(folder: Path, path: Path, sketch: Sketch, jobs: int | None) -> Study:
-    workers = jobs or max(1, (os.cpu_count() or 1) - 1)  # one processor is the window's
+    workers = jobs or max(1, (os.cpu_count() or 1) - 1)  # one processor is left to the window
     words = ["experiment", str(path), "-o", str(folder / "results"), "--jobs", str(workers), "--nice", "19"]
-    words.append(
-        "--until-input-ends"
-    )  # nobody writes to that pipe, and it ends with the window, even with a killed one
+    # The input is a pipe without a writer. It is closed when the window ends, even if the window is killed.
+    words.append("--until-input-ends")
     with open(folder / "log", "wb") as log:
         process = child.start("main", *words, is_idle=True, stdin=subprocess.PIPE, stdout=log, stderr=log)
     return Study(sketch, folder, process)
@@ -181,7 +191,7 @@ def _value(point: Point, axis: Axis) -> Value | None:
 
 
 def _points(rows: Iterable[Sequence[Any]]) -> list[Point]:
-    """The runs of each setting together, in the order of the plan."""
+    """Group the runs by their setting, in the order of the plan."""
     by_setting: dict[tuple[Any, ...], list[Sequence[Any]]] = defaultdict(list)
     for row in rows:
         by_setting[tuple(row[1:5])].append(row)

@@ -1,10 +1,10 @@
-"""Why an agent did its last move, in a sentence, from what it reported of the tick and what it shows of its mind.
+"""Explanation of an agent's last move in a sentence, from its row of the tick and the state that it shows.
 
-    why(snapshot, view, before)     `before`: the cell on which it stood when that tick began
+    why(snapshot, view, before)     `before`: the cell on which the agent was when that tick began
 
-Nothing is remembered between ticks: which cell was best before is the one that the tick expanded first. What
-an agent does not show is not said, so that every sentence is true; agents that are not known here get a
-general one.
+Nothing is stored between ticks: the cell that was best before is the one that the tick expanded first. Facts that an
+agent does not show are left out, so that every sentence is true. Algorithms without an explainer of their own get a
+general sentence.
 """
 
 from collections.abc import Callable
@@ -27,12 +27,12 @@ NOBODY = -1
 
 @dataclass(frozen=True)
 class Why:
-    """The sentence, and the cells that it is about where it names them."""
+    """Sentence, with the cells that it names, for marking them on the map."""
 
     text: str
-    best: int = NOBODY  # the cell headed for
-    was: int = NOBODY  # the one headed for before this tick
-    fork: int = NOBODY  # where walking back meets the path
+    best: int = NOBODY  # cell that the agent heads for
+    was: int = NOBODY  # cell that it headed for before this tick
+    fork: int = NOBODY  # cell where the way back meets the path
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class _Case:
         return "({}, {})".format(*self.grid.xy(cell))
 
     def with_f(self, cell: int) -> str:
-        """A cell of the search with its f, "(12, 30), f 93.1"."""
+        """Return a cell of the search with its f, such as "(12, 30), f 93.1"."""
         if self.agent.search is None or not kernels.is_known(self.agent.search, cell):
             return self.at(cell)
         return f"{self.at(cell)}, f {_n(values_of(self.snapshot, self.view, cell)[2])}"
@@ -198,7 +198,7 @@ def _time_bounded(case: _Case) -> Why:
 
 
 def _left(case: _Case) -> int:
-    """Moves from where it stands to the end of its path."""
+    """Return the number of moves from the agent's cell to the end of its path."""
     places = np.flatnonzero(case.agent.path == case.here)
     return int(case.agent.path.size - 1 - places[-1]) if places.size else 0
 
@@ -212,12 +212,12 @@ def _walks_on(way: str, left: int) -> str:
 
 
 def _is_traced(case: _Case) -> bool:
-    """Whether its path is that to the end traced last, and not always that to the best open cell."""
+    """Return whether the agent's path leads to the end traced last, and not always to the best open cell."""
     return case.view.spec.key == "tba"
 
 
 def _was(case: _Case, end: int) -> int:
-    """The best open cell when the tick began: the one expanded first in it."""
+    """Return the best open cell at the beginning of the tick, which is the one that the tick expanded first."""
     search = case.agent.search
     expanded = int(case.row["expanded"])
     if search is None or _is_traced(case) or not expanded or case.is_marked(log.RESTARTED):
@@ -239,7 +239,7 @@ def _heading(case: _Case, end: int) -> str:
 def _back(case: _Case) -> Why:
     path = case.agent.path
     on_path = np.flatnonzero(path == case.before)
-    if on_path.size:  # TBA*: what lies behind on a path is used up
+    if on_path.size:  # TBA*: the part of a path behind the agent is used up
         return Why(
             f"The path that it has is used up at {case.at(case.before)} and no other is traced yet: it walks back "
             "towards the root of its search."
@@ -260,7 +260,7 @@ def _back(case: _Case) -> Why:
 
 
 def _fork(case: _Case) -> tuple[int, int]:
-    """The first ancestor of the cell left that is on the path, and the moves to it."""
+    """Return the first ancestor of the cell left that is on the path, and the number of moves to it."""
     search, on_path = case.agent.search, set(case.agent.path.tolist())
     if search is None:
         return NOBODY, 0
@@ -268,7 +268,7 @@ def _fork(case: _Case) -> tuple[int, int]:
     number, is_of = search.control[0].search, search.nodes["search"]
     cell, steps = case.before, 0
     while cell not in on_path:
-        if is_of[cell] != number or came[cell] == NOWHERE:  # what an earlier search has left leads anywhere
+        if is_of[cell] != number or came[cell] == NOWHERE:  # entries of an earlier search may lead anywhere
             return NOBODY, 0
         cell -= int(step[came[cell]])
         steps += 1
@@ -279,7 +279,7 @@ def _fork(case: _Case) -> tuple[int, int]:
 
 
 def _lrta(case: _Case) -> Why:
-    """LRTA* of any depth: the best cell that it saw, and what that taught it of the cell it left."""
+    """Explain a move of LRTA* of any depth: the best cell that it saw, and the h learned for the cell it left."""
     best, it = case.agent.best, case.agent.learned
     if best < 0 or it is None:
         return _goes(case)
@@ -292,7 +292,10 @@ def _lrta(case: _Case) -> Why:
 
 
 def _guided_lrta(case: _Case) -> Why:
-    """LRTA* whose depth or target something else has chosen. Of what it learned toward a subgoal nothing is shown."""
+    """Explain a move of LRTA* whose depth or target is chosen by a database.
+
+    Values learned toward a subgoal are not mentioned, because the agent does not show them.
+    """
     best = case.agent.best
     if best < 0:
         return _goes(case)
@@ -314,7 +317,7 @@ def _guide(case: _Case) -> str:
 
 
 def _reentered(case: _Case) -> str:
-    """Why it heads for its goal, without the end of the sentence."""
+    """Return why the agent heads for its goal, as the first part of a sentence."""
     if "for good" in case.agent.notes:
         return "Once its subgoals led it astray, so it heads for the goal for good"
     return f"It had been on {case.at(case.before)} before, so it heads for the goal and for no subgoal"
@@ -360,7 +363,7 @@ def _target(case: _Case, cell: int) -> str:
 
 
 def _pr_lrta(case: _Case) -> Why:
-    """Legs from region to region; without regions, LRTA* on the map."""
+    """Explain a move along a leg from region to region; without regions, a move of LRTA* on the map."""
     if case.phase != log.FOLLOWING:
         return _lrta(case)
     path = case.agent.path
@@ -404,7 +407,7 @@ def _above(case: _Case, cell: int) -> str:
 
 
 def _one_step(case: _Case) -> Why:
-    """Those that head for the neighbour that promises least, whatever else they learned on the way."""
+    """Explain a move to the neighbour with least cost + h, of agents that learn in several places."""
     return Why(f"The neighbour {case.at(case.here)} promised least in cost + h.", case.here)
 
 
@@ -459,7 +462,7 @@ def _dstar_lite(case: _Case) -> Why:
 
 
 def _goes(case: _Case) -> Why:
-    """True of whatever agent: where to, along what, and what it says that it is doing."""
+    """Return a sentence that is true of any agent: its destination, its path and its phase."""
     agent, here = case.agent, case.here
     if agent.path.size and here in agent.path:
         end = int(agent.path[-1])

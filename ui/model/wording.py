@@ -1,4 +1,4 @@
-"""Numbers and states as the panels print them."""
+"""Texts for numbers and states in the panels."""
 
 import math
 import re
@@ -21,13 +21,13 @@ LONGEST = "longest ms"
 _LONGEST_TIP = (
     f"the longest tick of all agents of this crowd together, of the last {TIMES} that were seen, in milliseconds"
 )
-NOT_YET = "..."  # what is being measured: nothing is shown that is not true
-TRIAL_PLACE = 3  # in the foot of a panel: after moves, back-moves and the ratio
+NOT_YET = "..."  # shown for a number that is still being computed
+TRIAL_PLACE = 3  # index in the foot of a panel: after moves, back-moves and the ratio
 _TRIAL_TIP = "the present walk from start to goal; it is the last when nothing was left to learn in it"
 
 
 def whole(number: float) -> str:
-    """A count with separators, shortened from ten million on."""
+    """Return a count with separators, in millions from ten million on."""
     if number >= 10_000_000:
         return f"{number / 1e6:,.1f}M"
     return f"{number:,.0f}"
@@ -48,7 +48,7 @@ def percent(number: float | None) -> str:
 
 
 def param_chip(param: Param, value: Value) -> str:
-    """A parameter and its value as a panel header shows it, such as 'w 1.4' or 'lazy'."""
+    """Return a parameter and its value as a panel header shows it, such as 'w 1.4' or 'lazy'."""
     if param.kind is bool:
         return param.name.replace("_", " ")
     if param.kind is str:
@@ -58,17 +58,17 @@ def param_chip(param: Param, value: Value) -> str:
 
 
 def full_name(view: WalkerView) -> str:
-    """The label, and the algorithm where the label does not say it."""
+    """Return the label, followed by the algorithm if the label does not name it."""
     return view.label if names_algorithm(view) else f"{view.label} ({view.spec.name})"
 
 
 def names_algorithm(view: WalkerView) -> bool:
-    """Whether an agent is called after its algorithm, such as "TBA*" or "RTB-WA* lazy"."""
+    """Return whether an agent's label names its algorithm, such as "TBA*" or "RTB-WA* lazy"."""
     return view.label.startswith(view.spec.name)
 
 
 def next_label(label: str, taken: Collection[str]) -> str:
-    """The next free name of this kind: after "lazy" comes "lazy 2", after "w = 3" comes "w = 3 (2)"."""
+    """Return the next free label of this kind: "lazy 2" after "lazy", "w = 3 (2)" after "w = 3"."""
     bare = re.sub(r" (\d+|\(\d+\))$", "", label)
     base = bare if bare in taken else label
     end = " ({})" if base[-1:].isdigit() else " {}"
@@ -91,7 +91,7 @@ SHORT_STATES = (*_SHORT_STATES.values(), *STATUS_WORDS.values())
 
 
 def short_state(word: str) -> str:
-    """What a state is called in a narrow panel."""
+    """Return the text of a state for a narrow panel."""
     return _SHORT_STATES.get(word, word)
 
 
@@ -101,15 +101,15 @@ def speed(ticks_per_second: int) -> str:
 
 @dataclass(frozen=True)
 class Number:
-    """A number in the foot of a panel."""
+    """Number in the foot of a panel."""
 
     name: str
     value: str
     tip: str
     is_warning: bool = False
-    short: str = ""  # its name in narrow panels
-    remark: str = ""  # after its name, as long as it is true
-    remarks: bool = False  # whether there will be or has been such a remark: room is kept for it
+    short: str = ""  # name in narrow panels
+    remark: str = ""  # addition to the name while it applies
+    remarks: bool = False  # whether the name has such an addition at some time, so that space is reserved for it
 
     @property
     def shown_name(self) -> str:
@@ -125,12 +125,12 @@ class Number:
 
 
 def has_arrived(view: WalkerView) -> bool:
-    """Whether its walk is whole, and cost / optimal says how good it was; for others that is so far."""
+    """Return whether the agent's walk is complete, so that its cost / optimal is final."""
     return view.status == Status.AT_GOAL
 
 
 def hud_fields(view: WalkerView) -> list[Number]:
-    """What a panel's foot shows, most important first."""
+    """Return the numbers in the foot of an agent's panel, the most important first."""
     shown = ((m, panel) for m, panel in IN_PANEL if not panel.is_rare or m.of(view.metrics))
     fields = [_measured(measure, panel, view.metrics, has_arrived(view)) for measure, panel in shown]
     if view.most_trials > 1:
@@ -148,8 +148,8 @@ def crowd_costs(crowd: Crowd, pooled: float | None) -> str:
     """Return the means of cost / optimal of a crowd by their names, with the tails that belong to them.
 
     Args:
-        crowd: the crowd
-        pooled: cost of all that arrived / their optimal cost, which is what tables of agents show
+        crowd: The crowd.
+        pooled: Total cost of the agents that arrived / their total optimal cost, as in tables of agents.
     """
     numbers = crowd.numbers
     means = f"pooled {ratio(pooled)}, mean of agents {ratio(numbers.mean_ratio)}"
@@ -157,7 +157,7 @@ def crowd_costs(crowd: Crowd, pooled: float | None) -> str:
 
 
 def crowd_fields(crowd: Crowd) -> list[Number]:
-    """What the foot of a crowd's panel shows: totals and distributions."""
+    """Return the numbers in the foot of a crowd's panel: totals and distributions."""
     numbers = crowd.numbers
     restarts, stuck = numbers.total("restarts"), numbers.without_path
     most = int(numbers.counts["max_expansions"].max())
@@ -173,7 +173,7 @@ def crowd_fields(crowd: Crowd) -> list[Number]:
         Number("max/tick", whole(most), "most cells that one of them expanded in a tick"),
         Number("moves", whole(numbers.total("moves")), "of all together"),
     ]
-    if not crowd.tick_ms:  # nobody had a clock
+    if not crowd.tick_ms:  # no clock: the times were not recorded
         fields = [field for field in fields if field.name != LONGEST]
     if stuck:
         fields.insert(
@@ -204,13 +204,16 @@ def _measured(measure: Measure, panel: InPanel, metrics: Metrics, is_whole: bool
 
 
 def _share(metrics: Metrics) -> str:
-    """The back-moves in percent of the non-optimal moves; beside "moves" this would mislead."""
+    """Return the back-moves in percent of the non-optimal moves, or "" if unknown.
+
+    Next to "moves" this number would mislead.
+    """
     has_share = metrics.back_moves and metrics.back_move_share is not None
     return percent(metrics.back_move_share) if has_share else ""
 
 
 def in_form(measure: Measure, form: str, metrics: Metrics) -> str:
-    """A measure as panels write it."""
+    """Return a measure in the form in which panels show it."""
     number = measure.of(metrics)
     if form == RATIO:
         return ratio(number)
@@ -223,7 +226,7 @@ def in_form(measure: Measure, form: str, metrics: Metrics) -> str:
 
 @dataclass(frozen=True)
 class RunNames:
-    """What cells and agents are called where commands are put into words."""
+    """Names of cells and agents of a run, for commands in words."""
 
     timeline: Timeline
 
