@@ -1,7 +1,7 @@
-"""What a user does with agents: adding, replacing, removing, setting and naming them, moving their panels.
+"""Actions of the user on agents: adding, replacing, removing, setting and naming them, and moving their panels.
 
-What an agent is told, all of its crowd are. An agent that needs prepared data comes when that is there
-(`Session.when_ready`). No pygame here.
+A command to an agent of a crowd applies to the whole crowd. An agent that needs prepared data is added when the data is
+available (`Session.when_ready`). This module does not use pygame.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,19 +18,19 @@ from ui.model.session import Session
 
 
 def _nothing() -> None:
-    """There is nothing to go on with."""
+    """Do nothing: no caller waits for the end."""
 
 
 # --- which there are ------------------------------------------------------------------------------
 
 
 def add(session: Session, config: AgentConfig) -> bool:
-    """Put another agent on the start; False (and a message) when it is not legal."""
+    """Add an agent at the start; return False and show a message if it is not legal."""
     return _put(session, config, partial(_add, session, config))
 
 
 def _put(session: Session, config: AgentConfig, put: Callable[[], None]) -> bool:
-    """Do this as soon as what the agent needs is there; False (and a message) when it is not legal."""
+    """Call `put` when the agent's data is prepared; return False and show a message if the agent is not legal."""
     world = session.run.world
     try:
         world.check_room()
@@ -49,7 +49,17 @@ def _add(session: Session, config: AgentConfig) -> None:
 
 
 def replace_agent(session: Session, key: PanelKey, config: AgentConfig, then: Callable[[], None] = _nothing) -> bool:
-    """Another agent in the same panel; it begins at the start as soon as what it needs is there."""
+    """Replace the agent of a panel; the new one begins at the start when its data is prepared.
+
+    Args:
+        session: The open session.
+        key: Panel of the agent.
+        config: The new agent.
+        then: Called after the replacement.
+
+    Returns:
+        False if the new agent is not legal; a message is then shown.
+    """
     session.focus(key)
     return _put(session, config, partial(_replace, session, key, config, then))
 
@@ -75,14 +85,22 @@ def remove(session: Session, key: PanelKey) -> None:
 
 
 def _told_to(session: Session, key: PanelKey, command: commands.Told) -> Command:
-    """What the agent of a panel is told, or all of its crowd."""
+    """Return a command to the agent of a panel, or to its whole crowd."""
     walker = session.run.walker(key)
     group = walker.config.group if walker else ""
     return commands.ToGroup(group, replace(command, agent=0)) if group else command
 
 
 def set_param(session: Session, key: PanelKey, name: str, value: Value, then: Callable[[], None] = _nothing) -> None:
-    """Change a parameter as soon as what the agent then needs is there; `then` also hears of a refusal."""
+    """Set a parameter of an agent when the data that it then needs is prepared.
+
+    Args:
+        session: The open session.
+        key: Panel of the agent.
+        name: Name of the parameter.
+        value: New value.
+        then: Called after the change, and also if the value is not legal.
+    """
     session.focus(key)
     walker = session.run.walker(key)
     param = walker.spec.param(name) if walker else None
@@ -106,7 +124,7 @@ def _set_param(session: Session, key: PanelKey, name: str, value: Value, then: C
 
 
 def set_budget(session: Session, key: PanelKey, budget: int | None) -> None:
-    """A budget of its own for one agent, or the shared one again."""
+    """Give an agent a budget of its own; with None, the shared one."""
     session.focus(key)
     walker = session.run.walker(key)
     told = _told_to(session, key, commands.SetBudget(budget, key.agent))
@@ -114,7 +132,7 @@ def set_budget(session: Session, key: PanelKey, budget: int | None) -> None:
 
 
 def do_if_allowed(session: Session, agents: Iterable[Walker], budget: int, command: Command) -> None:
-    """Do a command that gives these agents a budget, unless one of them cannot have it: then say why."""
+    """Submit a command that gives these agents a budget; if one of them cannot have it, only show the reason."""
     complaints = ((walker, walker.spec.check_budget(budget, walker.params)) for walker in agents)
     refused = next((f"{walker.label}: {complaint}" for walker, complaint in complaints if complaint), "")
     if refused:
@@ -124,7 +142,7 @@ def do_if_allowed(session: Session, agents: Iterable[Walker], budget: int, comma
 
 
 def move_goal(session: Session, key: PanelKey, cell: int) -> None:
-    """Another goal for the agent of a panel, or one for all of its crowd; theirs alone from then on."""
+    """Set an own goal of the agent of a panel, or one for all agents of its crowd."""
     session.focus(key)
     session.do(_told_to(session, key, commands.MoveGoal(cell, key.agent)))
 
@@ -133,13 +151,13 @@ def move_goal(session: Session, key: PanelKey, cell: int) -> None:
 
 
 def label_of(session: Session, key: PanelKey) -> str:
-    """What the agent of a panel is called."""
+    """Return the label of the agent of a panel."""
     walker = session.run.walker(key)
     return "" if walker is None else session.run.tree[key.branch].timeline.labels_of([walker])[0]
 
 
 def name_agent(session: Session, key: PanelKey, label: str) -> None:
-    """Another name for an agent; none at all: that of its algorithm."""
+    """Set the label of an agent; an empty one restores the name of its algorithm."""
     session.focus(key)
     walker, before = session.run.walker(key), label_of(session, key)
     if walker is not None and not walker.config.group and label != before:
@@ -148,13 +166,13 @@ def name_agent(session: Session, key: PanelKey, label: str) -> None:
 
 
 def move_panel(session: Session, key: PanelKey, by: int) -> None:
-    """Another place among the panels. Agents do not meet, so their order changes nothing else."""
+    """Move a panel by some positions. Agents do not interact, so their order affects nothing else."""
     walker = session.run.walker(key)
     with session.doing(f"{walker.label if walker else 'a panel'} moved"):
         _put_panel(session, key, max(0, session.panel_of(key) + by))
 
 
 def _put_panel(session: Session, key: PanelKey, place: int) -> None:
-    """Give a panel this place among the others, or the last one if there are fewer."""
+    """Move a panel to an index among the panels; to the end if there are fewer."""
     others = [panel.key for panel in session.run.panels if panel.key != key]
     session.run.arrange([*others[:place], key, *others[place:]])

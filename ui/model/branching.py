@@ -1,4 +1,7 @@
-"""What a user does with branches: making, splitting, showing, naming and deleting them. No pygame here."""
+"""Actions of the user on branches: creating, splitting, showing, renaming and deleting them.
+
+This module does not use pygame.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -9,7 +12,7 @@ from ui.model.session import Session
 
 
 def branch_here(session: Session) -> Branch:
-    """Another future from the present tick on, beside the one it comes from."""
+    """Create a branch that begins at the present tick, and show it with the one that it comes from."""
     agent = session.focused_key.agent
     with session.doing("branch made"):
         branch = session.run.tree.branch(session.run.front)
@@ -19,7 +22,14 @@ def branch_here(session: Session) -> Branch:
 
 
 def add(session: Session, words: str, make: Callable[[], Branch], agent: int) -> Branch:
-    """A future that somebody else makes, beside the focused one."""
+    """Create a branch with a given function, and show it with the focused one.
+
+    Args:
+        session: The open session.
+        words: Description of the undo entry.
+        make: Function that creates the branch.
+        agent: Agent to focus in the new branch.
+    """
     with session.doing(words):
         branch = make()
         _show_beside(session, branch, agent)
@@ -32,7 +42,7 @@ def _show_beside(session: Session, branch: Branch, agent: int) -> None:
 
 
 def split(session: Session, variants: Sequence[Mapping[str, Value | None]]) -> list[Branch]:
-    """One future for each setting of the focused agent; later commands go to all of them."""
+    """Create a branch for each setting of the focused agent, and link them: later commands apply to all of them."""
     run, agent = session.run, session.focused_key.agent
     with session.doing(f"split into {len(variants)} futures"):
         futures = run.tree.split_policy(run.front, agent, variants)
@@ -41,13 +51,13 @@ def split(session: Session, variants: Sequence[Mapping[str, Value | None]]) -> l
         run.show(branch.number for branch in futures)
         first = [PanelKey(number, agent) for number in run.shown]
         others = [key for key in run.order if key not in first]
-        run.arrange([*first, *others])  # the split first: there may be too many panels
+        run.arrange([*first, *others])  # the new branches first: there may be more panels than fit
         session.focus(first[0])
     return futures
 
 
 def show(session: Session, number: int) -> None:
-    """Put a branch on screen, at the tick of the others, and focus it."""
+    """Show a branch at the tick of the others, and focus it."""
     run = session.run
     if number not in run.shown:
         run.show([*run.shown, number])
@@ -59,7 +69,7 @@ def show(session: Session, number: int) -> None:
 
 
 def hide(session: Session, number: int) -> None:
-    """Take a branch off the screen; the last one stays."""
+    """Take a branch off the screen, unless it is the only one."""
     shown = session.run.shown
     if len(shown) > 1 and number in shown:
         session.run.show(other for other in shown if other != number)
@@ -78,7 +88,7 @@ def delete(session: Session, number: int) -> None:
 
 
 def compare_with_parent(session: Session) -> bool:
-    """Put the focused branch and its parent side by side; False when it has none."""
+    """Show the focused branch and its parent side by side; return False if it has no parent."""
     run, focused = session.run, session.focused_key
     parent = run.tree[run.front].parent
     if parent is None:

@@ -1,4 +1,4 @@
-"""Which part of the map each panel shows: one view for all when linked, else one each."""
+"""Cameras of all panels: one view for all panels if they are linked, else one for each."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ PAN_STEP_PX = 80
 
 @dataclass(frozen=True)
 class View:
-    """A camera without a panel size: what is in the middle, and how large. Survives any resize."""
+    """Camera without a panel size: centre in map coordinates and zoom in pixels per cell; survives any resize."""
 
     zoom: float
     x: float
@@ -18,6 +18,8 @@ class View:
 
 
 class Cameras:
+    """Views of all panels."""
+
     def __init__(self) -> None:
         self.is_linked = True
         self.follows = False
@@ -25,20 +27,20 @@ class Cameras:
         self._own: dict[PanelKey, View | None] = {}
 
     def forget(self) -> None:
-        """Show the whole of another map, without following an agent."""
+        """Show the whole map in all panels and follow no agent, after another map was opened."""
         self._shared = None
         self.follows = False
         self._own.clear()
 
     def of(self, panel: PanelKey, size: tuple[int, int], map_size: tuple[int, int]) -> Camera:
-        """The camera of a panel whose map area has this size."""
+        """Return the camera of a panel whose map area has this size in pixels."""
         view = self._shared if self.is_linked else self._own.get(panel, self._shared)
         if view is None:
             return fitted(*map_size, *size)
         return Camera(view.zoom).centred_on(view.x, view.y, *size)
 
     def put(self, panel: PanelKey, camera: Camera, size: tuple[int, int], map_size: tuple[int, int]) -> None:
-        """Make this the camera of a panel, and of all the others when linked."""
+        """Set the camera of a panel, and of all other panels if they are linked."""
         camera = camera.kept_near(*map_size, *size)
         x, y = camera.to_map(size[0] / 2, size[1] / 2)
         self._store(panel, View(camera.zoom, x, y))
@@ -53,7 +55,7 @@ class Cameras:
             self._own[panel] = view
 
     def toggle_link(self, focused: PanelKey) -> None:
-        """Link all to the focused panel's view, or let each keep what it shows now."""
+        """Link all panels to the view of the focused one, or unlink them."""
         if self.is_linked:
             self._own.clear()
             self.is_linked = False

@@ -1,4 +1,4 @@
-"""What an agent's search says of a cell: g, h and f, for the texts in cells and for the inspector."""
+"""Values g, h and f of a cell in an agent's search, for the texts in cells and for the inspector."""
 
 from sim.kernels import learned, octile
 from sim.walker import WalkerView
@@ -6,7 +6,7 @@ from sim.world import Snapshot
 
 
 def values_of(snapshot: Snapshot, walker: WalkerView, cell: int) -> tuple[float, float, float]:
-    """Values g, h and f of a known cell. h leads to where the search is aimed, and holds what was learned."""
+    """Return g, h and f of a known cell; h is the distance to the aim of the search, plus the learned excess."""
     search = walker.agent.search
     assert search is not None
     control = search.control[0]

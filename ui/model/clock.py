@@ -1,25 +1,25 @@
-"""How many ticks are due, from the time that has passed. Arithmetic only: no clock is read here."""
+"""Number of due ticks as a function of elapsed time. Arithmetic only: this module reads no clock."""
 
 from dataclasses import dataclass
 
 SPEEDS = (1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 120, 240, 500, 1000, 2500, 5000)
 AS_FAST_AS_POSSIBLE = 0
-"""Instead of ticks a second: as many as fit between two frames."""
+"""Speed that means as many ticks as fit between two frames."""
 
 LONGEST_LAG_S = 0.25
-"""Time owed beyond this is dropped: a program that was held up must not race to catch up."""
+"""Maximum time owed, in seconds: a program that was delayed must not race to catch up."""
 
 
 @dataclass
 class StepClock:
-    """Accumulates time and owes whole ticks. Paused it owes none; a single step is asked for by itself."""
+    """Accumulated time from which due ticks are computed; a paused clock owes none."""
 
     ticks_per_second: float = 30.0
     is_running: bool = False
     _owed_s: float = 0.0
 
     def advance(self, seconds: float, *, is_held: bool = False) -> int:
-        """The whole ticks due after `seconds` more; while it is held they are owed and come later."""
+        """Return the number of whole ticks due after some time; while `is_held`, they are owed and become due later."""
         if not self.is_running or self.ticks_per_second <= 0:
             self._owed_s = 0.0
             return 0
@@ -32,12 +32,12 @@ class StepClock:
 
     @property
     def fraction(self) -> float:
-        """How much of the coming tick has passed, for gliding between cells."""
+        """Return the elapsed fraction of the coming tick, for interpolating between cells; 1.0 while paused."""
         return min(1.0, self._owed_s * self.ticks_per_second) if self.is_running else 1.0
 
 
 def faster(speed: int) -> int:
-    """The next speed up; past the highest comes as fast as possible."""
+    """Return the next higher speed; after the highest comes AS_FAST_AS_POSSIBLE."""
     if speed == AS_FAST_AS_POSSIBLE:
         return speed
     return next((s for s in SPEEDS if s > speed), AS_FAST_AS_POSSIBLE)
@@ -50,5 +50,5 @@ def slower(speed: int) -> int:
 
 
 def nearest(speed: int) -> int:
-    """The speed of the slider that is nearest to one; no limit stays none."""
+    """Return the speed of the slider nearest to `speed`; AS_FAST_AS_POSSIBLE is kept."""
     return min(SPEEDS, key=lambda known: abs(known - speed)) if speed > 0 else AS_FAST_AS_POSSIBLE

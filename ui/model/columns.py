@@ -1,4 +1,4 @@
-"""The columns of the comparison, on screen and in CSV files: the measures, and what else is said of an agent."""
+"""Columns of the comparison, on screen and in CSV files: the measures and other facts about an agent."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ class Column:
     title: str
     help: str
     value: Callable[[Run, Panel], Cell]
-    digits: int = 0  # shown after the point
-    width: float = 74.0  # in design units
-    is_shown: bool = True  # on screen, too
+    digits: int = 0  # digits after the decimal point
+    width: float = 74.0  # design units
+    is_shown: bool = True  # whether it is also shown on screen
     is_text: bool = False
     is_warning: Callable[[WalkerView], bool] = lambda view: False
 
@@ -40,7 +40,7 @@ def _column(measure: Measure) -> Column:
 
 
 def arrived_at(run: Run, panel: Panel) -> int | None:
-    """The tick at which an agent reached the goal."""
+    """Return the tick at which an agent reached the goal; None if it has not, or for a crowd."""
     trail = run.trails.get(panel.key)
     if panel.view.status is not Status.AT_GOAL or trail is None or panel.crowd is not None:
         return None
@@ -48,7 +48,7 @@ def arrived_at(run: Run, panel: Panel) -> int | None:
 
 
 def params_text(spec: AgentSpec, params: Mapping[str, Value], separator: str = " ") -> str:
-    """Return these parameters of an agent as a command line takes them."""
+    """Return these parameters of an agent in the form of the command line."""
     return separator.join(f"{name}={_plain(spec.param(name), value)}" for name, value in params.items())
 
 

@@ -1,7 +1,7 @@
-"""How far an agent was from the goal at each tick: the fingerprint of a run. No pygame.
+"""True distances from an agent's cell to the goal at each tick: the fingerprint of a run.
 
-The distances are those of the map as it is now. They are measured a little in each frame; what is not known yet is
-not a number.
+The distances are those of the present map. Some are computed in each frame; unknown ones are NaN. This module does not
+use pygame.
 """
 
 import numpy as np
@@ -11,19 +11,23 @@ from sim.measuring import A_TICK, Measuring
 from sim.time.timeline import Timeline
 
 MOST_ASKED = 12
-"""Cells whose distance is asked for in one frame, for each agent."""
+"""Maximum number of cells whose distance is requested in one frame, for each agent."""
 
 
 class Distances:
-    """What is known of the distances to one goal in one branch."""
+    """Known distances to one goal in one branch."""
 
     def __init__(self) -> None:
-        self._map: tuple[int, int, int] | None = None  # of which they are: run, version of the grid, goal
+        self._map: tuple[int, int, int] | None = None  # map of the distances: run, version of the grid, goal
         self._of_cell = np.zeros(0)
-        self._own: Measuring | None = None  # to a goal that is not the world's: that measures the world itself
+        # for a goal that differs from the world's; the world itself measures distances to its own
+        self._own: Measuring | None = None
 
     def along(self, timeline: Timeline, cells: npt.NDArray[np.int32], run: int, goal: int) -> npt.NDArray[np.float64]:
-        """The distance from each of these cells."""
+        """Return the distance from each of these cells, NaN where it is unknown.
+
+        Some of the unknown distances are computed first, at most MOST_ASKED.
+        """
         self._look_at_map(timeline, run, goal)
         unknown = np.unique(cells[np.isnan(self._of_cell[cells])])
         for cell in unknown[:MOST_ASKED].tolist():
@@ -32,7 +36,7 @@ class Distances:
         return self._of_cell[cells]
 
     def complete(self, timeline: Timeline, cells: npt.NDArray[np.int32], run: int, goal: int) -> None:
-        """Measure the distance from each of these cells that is not known yet, without a limit on the work."""
+        """Compute all unknown distances from these cells, without a limit on the work."""
         self._look_at_map(timeline, run, goal)
         for cell in np.unique(cells[np.isnan(self._of_cell[cells])]).tolist():
             is_free = timeline.world.grid.is_free(cell)
@@ -40,7 +44,7 @@ class Distances:
             self._of_cell[cell] = measure(cell) if is_free else np.inf
 
     def of_cell(self, timeline: Timeline, cell: int, run: int, goal: int) -> float | None:
-        """That from one cell; None while it is not known."""
+        """Return the distance from one cell; None while it is unknown."""
         self._look_at_map(timeline, run, goal)
         known = float(self._of_cell[cell])
         return self._measured(timeline, cell) if np.isnan(known) else known

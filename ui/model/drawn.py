@@ -1,4 +1,4 @@
-"""What a user has drawn on the map, apart from what the script, switches of the script and random changes did to it."""
+"""Map edits of the user, separated from those of the script, of switches in the script and of random changes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from ui.model.run import Run
 
 
 def drawn_by_hand(run: Run) -> Grid:
-    """The first map with what was drawn by hand in the branch in front, whenever that was."""
+    """Return the original map with all edits by the user in the front branch, at any tick."""
     grid, letters = run.scenario.grid.copy(), letters_by_hand(run)
     grid.put_terrain(list(letters), np.array(list(letters.values()), np.uint8))
     return grid
 
 
 def letters_by_hand(run: Run) -> dict[int, int]:
-    """By cell, what was drawn by hand in the branch in front, also before it was saved and opened again.
+    """Return the letters of cells that the user edited in the front branch, including edits before the run was saved.
 
-    What a command was refused, because an agent stood there, only the map itself can tell; it is asked where nothing
-    else may have changed it since.
+    An edit is refused on a cell where an agent was. Only the present map shows that, so the present map is used for
+    cells that neither the script, random changes nor later commands may have changed since.
     """
     bare = _Bare(run.scenario.grid.copy(), dict(run.scenario.switch_cells))
     commands = [entry for entry in run.timeline.entries() if entry.is_enabled]
@@ -42,7 +42,7 @@ def letters_by_hand(run: Run) -> dict[int, int]:
 
 @dataclass
 class _Bare:
-    """A map that nobody walks on, for what was drawn on it."""
+    """Map without agents, on which edits are repeated."""
 
     grid: Grid
     switches: dict[str, Sequence[int]]

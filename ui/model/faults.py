@@ -1,7 +1,7 @@
-"""What went wrong in the program itself, in plain words and as a report for its makers. No pygame here.
+"""Errors of the program itself, as text for the user and as a report for its developers.
 
-A fault is an error of ours: nothing that a user gives may lead to one, and when one is there all the same it must not
-end the window. Who catches it is ui/safety.py.
+A fault is a bug: no input may cause one, and if one occurs nevertheless, it must not end the window. ui/safety.py
+catches them. This module does not use pygame.
 """
 
 import platform
@@ -20,14 +20,14 @@ from sim.program import ROOT
 from ui.model.session import Session
 
 MOST_IN_A_ROW = 3
-"""Frames that may fail one after the other before it is hopeless."""
+"""Maximum number of consecutive failed frames before the program gives up."""
 
-_DEEPEST = 12  # calls in a report: of an endless recursion the last ones do
+_DEEPEST = 12  # innermost calls shown in a report; enough for an endless recursion
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One error: what the program was at, what it was, and where."""
+    """One error: what the program was doing, the error, and its traceback."""
 
     doing: str
     what: str
@@ -45,7 +45,7 @@ def fault_of(doing: str, error: BaseException) -> Fault:
 
 
 def report(fault: Fault, session: Session) -> str:
-    """Everything that somebody who wants to mend it has to know; nothing of the user's files but a title."""
+    """Return the report of a fault for developers; of the user's files it contains only the title."""
     lines = [
         "Backmove: report of an error",
         fault.words,
@@ -66,17 +66,17 @@ def _about_run(session: Session) -> list[str]:
             f"Run: {run.scenario.title}, tick {session.tick} of {run.recorded_end}, agents {kinds or 'none'}",
             f"Map: {grid.width} x {grid.height}; branches: {len(run.tree.branches)}, on screen {run.shown}",
         ]
-    except Exception as error:  # the run may be what is broken
+    except Exception as error:  # the run itself may be broken
         return [f"Run: cannot be described: {error!r}"]
 
 
 def report_place() -> Path:
-    """Where the report of an error that ended the program is kept."""
+    """Return the path of the report of an error that ended the program."""
     return state_folder() / "last-error.txt"
 
 
 def keep_report(text: str) -> Path | None:
-    """Write a report; where that is not possible there is none."""
+    """Write a report and return its path; None if it could not be written."""
     place = report_place()
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -87,14 +87,14 @@ def keep_report(text: str) -> Path | None:
 
 
 class ThreadFaults:
-    """Errors of threads that nobody waits for, taken out one by one by the window."""
+    """Queue of errors in threads without a caller; the window takes them out one by one."""
 
     def __init__(self) -> None:
         self._found: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
         self._of_agents: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def listen(self) -> None:
-        """From now on hear of every thread that ends with an error."""
+        """Collect the errors of all threads from now on."""
         threading.excepthook = self._heard
 
     def _heard(self, told: threading.ExceptHookArgs) -> None:
@@ -106,7 +106,10 @@ class ThreadFaults:
             self._found.put(told.exc_value)
 
     def take_agent_error(self) -> str | None:
-        """Return an error in a thread that an agent of the user's started, which is no error of ours."""
+        """Return the next error in a thread that a user-defined agent started; None if there is none.
+
+        Such an error is no bug of the program.
+        """
         try:
             return self._of_agents.get_nowait()
         except queue.Empty:
@@ -120,7 +123,7 @@ class ThreadFaults:
 
 
 def complain_on_terminal(text: str, place: Path | None, is_kept: bool) -> None:
-    """The last words of a window that cannot go on."""
+    """Print the last message of a window that cannot continue."""
     told = f"The report is in {place}. " if place else ""
     session = "is offered again at the next start" if is_kept else "could not be kept: no journal can be written"
     print(f"{text}\n{told}The session {session}.", file=sys.stderr)

@@ -1,4 +1,7 @@
-"""Work that takes longer than a frame, in a thread of its own: large files, long exports. No pygame here."""
+"""Background jobs for work that takes longer than a frame: large files, long exports.
+
+This module does not use pygame.
+"""
 
 import threading
 import time
@@ -9,22 +12,28 @@ from weakref import WeakSet
 T = TypeVar("T")
 
 PATIENCE_S = 0.12
-"""How long the window waits for a piece of work before it shows that it is going on."""
+"""Time in seconds that the window waits for a job before it shows the progress."""
 
 
-_ENDING_S = 2.0  # how long jobs are waited for that nobody wants any more
+_ENDING_S = 2.0  # seconds that the program waits for cancelled jobs when it exits
 
 _BEGUN: "WeakSet[Job[Any]]" = WeakSet()
 
 
 class GivenUpError(Exception):
-    """The user does not want the result any more."""
+    """Cancellation of a job by the user."""
 
 
 class Job(Generic[T]):
+    """Work in a background thread, with its progress and its result."""
+
     def __init__(self, work: "Callable[[Job[T]], T]") -> None:
-        """`work` gets the job, to say how far it is. It must not touch what the window shows."""
-        self.share: float | None = None  # what is done, where that is known
+        """Start the work in a thread.
+
+        Args:
+            work: Function called with this job, to report its progress. It must not access what the window shows.
+        """
+        self.share: float | None = None  # finished share from 0 to 1, if known
         self._work = work
         self._result: list[T] = []
         self._error: BaseException | None = None
@@ -36,17 +45,24 @@ class Job(Generic[T]):
     def _run(self) -> None:
         try:
             self._result.append(self._work(self))
-        except BaseException as error:  # whoever takes the result sees it
+        except BaseException as error:  # raised again by result()
             self._error = error
 
     def told(self, share: float) -> None:
-        """Called by the work: how far it is. Ends it when nobody waits for it."""
+        """Report the progress; called by the work.
+
+        Args:
+            share: Finished share, from 0 to 1.
+
+        Raises:
+            GivenUpError: The job was cancelled.
+        """
         self.share = share
         if self._is_given_up.is_set():
             raise GivenUpError
 
     def wait(self, seconds: float) -> bool:
-        """Whether it is done within so long."""
+        """Wait up to some seconds and return whether the job is done."""
         self._thread.join(seconds)
         return self.is_done
 
@@ -55,11 +71,11 @@ class Job(Generic[T]):
         return not self._thread.is_alive()
 
     def give_up(self) -> None:
-        """Let go: what the work makes, it makes for nobody."""
+        """Cancel the job: its result will not be used."""
         self._is_given_up.set()
 
     def result(self) -> T:
-        """What was made; what went wrong is raised."""
+        """Return the result of a job that is done, or raise its exception."""
         assert self.is_done
         if self._error is not None:
             raise self._error
@@ -67,7 +83,7 @@ class Job(Generic[T]):
 
 
 def give_up_all() -> None:
-    """The program ends. Jobs that hear of it in time leave no half-written files, and no threads that go on."""
+    """Cancel all jobs at exit and wait a moment, so that they leave no incomplete files and no running threads."""
     deadline = time.monotonic() + _ENDING_S
     for job in (jobs := list(_BEGUN)):
         job.give_up()

@@ -1,17 +1,19 @@
-"""What names a panel: an agent of a branch. Never a number, so that nobody takes one for the number of an agent."""
+"""Keys of panels: a branch and an agent. They are not plain numbers, which could be mistaken for agent numbers."""
 
 from typing import NamedTuple
 
 
 class PanelKey(NamedTuple):
+    """Key of a panel: the branch, and the agent or the first agent of a crowd."""
+
     branch: int
     agent: int
 
     def __str__(self) -> str:
-        """For the names of controls: the agent's number in the first branch, and with its branch in others."""
+        """Return the key for the ids of controls: the agent's number, preceded by the branch unless it is the first."""
         return f"{self.branch}.{self.agent}" if self.branch else f"{self.agent}"
 
 
 FIRST = PanelKey(0, 0)
 NOBODY = PanelKey(-1, -1)
-"""The focused panel where nobody looks with a keyboard, as in a film."""
+"""Key of the focused panel in a read-only session, as in a film."""

@@ -1,9 +1,11 @@
-"""Notes on the first example: what to see in it, one after the other, each until it is closed, or as long as there is
-something to see of it. No pygame.
+"""Notes on the first example, shown one after the other.
 
-notes = Notes(settings.closed_notes)    what was closed once never comes again
-notes.look(session)                     once a frame: the next note comes when what it tells of happens
-notes.close()
+A note stays until it is closed, or as long as its subject can be seen.
+
+notes = Notes(settings.closed_notes)    closed notes are not shown again notes.look(session)                     once a
+frame: show the next note when its event happens notes.close()
+
+This module does not use pygame.
 """
 
 from collections.abc import Callable
@@ -18,15 +20,17 @@ from ui.model.wording import ENDED
 
 @dataclass(frozen=True)
 class Note:
-    key: str  # in settings
+    """Note on the first example, with the event that makes it appear."""
+
+    key: str  # key in the settings
     points_at: Highlight
     text: str
     is_due: Callable[[WalkerView], bool]
-    is_of_walk: bool = False  # it tells of an agent on its way: when that has ended, the note goes, not closed
+    is_of_walk: bool = False  # about a moving agent: disappears when the agent has finished, without being closed
 
     @property
     def place(self) -> str:
-        """Such as "1 of 4"."""
+        """Return the number of the note, such as "1 of 4"."""
         return f"{NOTES.index(self) + 1} of {len(NOTES)}"
 
     def is_over(self, view: WalkerView) -> bool:
@@ -84,8 +88,14 @@ NOTES = (
 
 
 class Notes:
+    """Notes that are not closed yet, and the one that is shown."""
+
     def __init__(self, closed: list[str]) -> None:
-        """`closed`: the keys of those that were closed, kept up to date."""
+        """Begin with the notes that are not closed.
+
+        Args:
+            closed: Keys of the closed notes; `close` appends to this list.
+        """
         self.closed = closed
         self.left = [note for note in NOTES if note.key not in closed]
         self.shown: Note | None = None
@@ -102,7 +112,7 @@ class Notes:
             self.shown = told[0][0]
 
     def close(self) -> bool:
-        """Whether there was one to close."""
+        """Close the shown note and return True; return False if there is none."""
         if self.shown is None:
             return False
         self.closed.append(self.shown.key)

@@ -1,6 +1,6 @@
-"""Agents from the user's files in the window: a file that is saved again is run anew, beside what it did before.
+"""User-defined agents in the window: when their file is saved again, the run is repeated in a new branch.
 
-No pygame here. Files are looked at, not watched: what tells a change from none is the text.
+Files are polled, and a change is detected by their text. This module does not use pygame.
 """
 
 import time
@@ -18,13 +18,20 @@ _LOOK_EVERY_S = 0.4
 
 
 class OwnAgents:
+    """Poller of the files of user-defined agents."""
+
     def __init__(self, session: Session) -> None:
         self.session = session
         self._looked_s = 0.0
-        self._seen: dict[str, tuple[int, int]] = {}  # by key: time and size of the file when it was read last
+        # modification time and size of the file when it was last read, by agent key
+        self._seen: dict[str, tuple[int, int]] = {}
 
     def look(self) -> None:
-        """Once a frame: run anew what was saved. A ConfigError says what is wrong with it; the old version stays."""
+        """Repeat the run with the new version of an agent if its file was saved; called once a frame.
+
+        Raises:
+            ConfigError: The new version is not valid; the old version stays in use.
+        """
         now = time.monotonic()
         if now - self._looked_s < _LOOK_EVERY_S:
             return
@@ -34,7 +41,7 @@ class OwnAgents:
                 self._run_anew(key)
 
     def _is_changed(self, key: str) -> bool:
-        with suppress(OSError):  # gone for a moment, while an editor writes it
+        with suppress(OSError):  # the file may be missing while an editor writes it
             about = own_files.LOADED[key].path.stat()
             before, self._seen[key] = self._seen.get(key), (about.st_mtime_ns, about.st_size)
             return before is not None and before != self._seen[key]
@@ -45,7 +52,7 @@ class OwnAgents:
         before = spec.param(VERSION)
         path = own_files.LOADED[key].path
         spec = own_files.reload(key)
-        own_files.trust(path)  # who saves the file that they have named wants it run
+        own_files.trust(path)  # the user named this file, so saving it counts as consent to run it
         which = spec.param(VERSION)
         assert before is not None and which is not None
         if which.default != before.default:
@@ -57,7 +64,7 @@ class OwnAgents:
                 )
 
     def take(self, path: str) -> None:
-        """Run a file that a person has dropped or named, and put its agent on the start."""
+        """Load a file that the user dropped or named, and put its agent on the start."""
         spec = own_files.load(path)
         self._is_changed(spec.key)
         if agent_edits.add(self.session, AgentConfig(spec.key)):
@@ -66,7 +73,7 @@ class OwnAgents:
             )
 
     def put_named(self) -> None:
-        """Those named on the command line join a run that has none of them."""
+        """Add the agents named on the command line to a run that has none of their kind."""
         there = {walker.spec.key for walker in self.session.run.world.walkers}
         for key in own_files.LOADED:
             self._is_changed(key)
@@ -75,7 +82,11 @@ class OwnAgents:
 
 
 def run_anew(session: Session, key: str, version: str, name: str) -> Branch | None:
-    """The focused run once more with this version of an agent from the beginning, up to the present tick, beside it."""
+    """Repeat the focused run with another version of an agent, in a new branch from tick 0 to the present tick.
+
+    Returns:
+        The new branch; None if the run has no agent of this kind, or all have this version.
+    """
     before, agent = session.run.tree[session.run.front], session.focused_key.agent
     walkers = [w for w in before.timeline.world.walkers if w.spec.key == key and w.params[VERSION] != version]
     if not walkers:

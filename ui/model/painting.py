@@ -1,4 +1,7 @@
-"""What a user does to the map of the focused branch: blocking and freeing cells, moving the goal. No pygame here."""
+"""Actions of the user on the map of the focused branch: blocking and freeing cells, moving the goal.
+
+This module does not use pygame.
+"""
 
 from collections.abc import Iterable
 
@@ -9,11 +12,11 @@ from ui.model.session import Session
 
 
 def paint(session: Session, cells: Iterable[int], *, block: bool) -> None:
-    """Block or free cells as part of the stroke that is going on, or as a stroke of their own."""
+    """Block or free cells, as part of the open stroke or as a stroke of their own."""
     world = session.run.world
     wanted = tuple(c for c in dict.fromkeys(cells) if world.grid.is_free(c) == block)
     stood_on = {walker.position: walker.label for walker in world.walkers}
-    if block and wanted and all(cell in stood_on for cell in wanted):  # nothing would come of it
+    if block and wanted and all(cell in stood_on for cell in wanted):  # the command would have no effect
         session.told.messages.append(f"{world.grid.xy(wanted[0])} stays free: {stood_on[wanted[0]]} stands on it")
     elif wanted:
         session.do(commands.EditCells(blocked=wanted) if block else commands.EditCells(freed=wanted))
@@ -28,7 +31,7 @@ def move_goal(session: Session, cell: int) -> None:
 
 
 def take_edits_back(session: Session) -> bool:
-    """The map as it was opened; False where it is that already."""
+    """Restore the map as it was opened; return False if it is unchanged."""
     grid = session.run.world.grid
     changed = np.flatnonzero(grid.terrain.reshape(-1) != grid.original.reshape(-1))
     if changed.size:

@@ -1,4 +1,7 @@
-"""Why a command cannot be done now, for its button and its tooltip: one owner. No pygame."""
+"""Reasons why a command is not available now, for its button and its tooltip.
+
+This module does not use pygame.
+"""
 
 from collections.abc import Callable, Mapping
 
@@ -7,7 +10,7 @@ from ui.model.state import State
 from ui.model.turning import sharing_budget
 
 Reason = Callable[[Session, State], str]
-"""Why not; "" where nothing is in the way."""
+"""Function that returns the reason why a command is not available, or "" if it is."""
 
 
 def why_not(command: str, session: Session, state: State) -> str:

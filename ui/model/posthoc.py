@@ -1,4 +1,7 @@
-"""The focused agent's run so far as a search trace for Posthoc. It is computed again, beside the window. No pygame."""
+"""Export of the focused agent's run as a search trace for Posthoc; the run is repeated in the background.
+
+This module does not use pygame.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +14,14 @@ from sim.world import World
 
 
 def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Callable[[float], None]], str]:
-    """What writes the trace up to the present tick; it says in words what it has written.
+    """Return a function that writes the trace up to the present tick and returns a message about it.
 
-    All that it needs of the timeline is taken now, so that it can go on beside the window.
+    All data of the timeline is copied now, so that the function can run in the background.
+
+    Args:
+        timeline: Timeline to export.
+        agent: Agent whose search is traced.
+        path: File to write.
     """
     setup, until = timeline.setup, timeline.tick
     commands = [(entry.tick, entry.command) for entry in timeline.entries() if entry.is_enabled and entry.tick <= until]
@@ -35,7 +43,7 @@ def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Call
 
 
 def _until_it_joins(world: World, agent: int, until: int) -> Walker:
-    """Let time pass until the agent is on the map."""
+    """Advance the world until the agent is on the map, and return it."""
     while world.walker(agent) is None and world.tick < until and world.advance(1):
         pass
     world.apply_now()

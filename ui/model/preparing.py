@@ -1,4 +1,4 @@
-"""The data that agents need, made in a job before they are put on the map, so that the window stays alive."""
+"""Preparation of the data that agents need, in a background job before they are put on the map."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -10,26 +10,38 @@ from sim.grid import Grid
 from sim.preparing import is_anything_needed, preparing
 
 Told = Callable[[float], None]
-"""Hears how far it is, from 0 to 1, and ends it when nobody waits. What is finished is kept."""
+"""Callback with the progress from 0 to 1. It raises if the job was cancelled; finished parts are kept."""
 
 
 def agents_of(scenario: Scenario) -> tuple[AgentConfig, ...]:
-    """All agents of a run, those too that its edits put on the map later."""
+    """Return all agents of a scenario, including those that its commands add later."""
     later = (edit.command for edit in scenario.edits)
     return (*scenario.agents, *(command.config for command in later if isinstance(command, AddAgent)))
 
 
 def needs_data(agents: Iterable[AgentConfig]) -> bool:
-    """Whether any of them computes something before it walks."""
+    """Return whether any of the agents needs data that is computed before it walks."""
     return is_anything_needed(agents, BY_KEY)
 
 
 def prepare(scenario: Scenario, told: Told) -> None:
-    """Make all that the agents of a run need on its map."""
+    """Prepare all data that the agents of a scenario need on its map.
+
+    Args:
+        scenario: The scenario.
+        told: Progress callback.
+    """
     prepare_agents(agents_of(scenario), scenario.grid, (scenario.start_cell, scenario.goal_cell), told)
 
 
 def prepare_agents(agents: Iterable[AgentConfig], grid: Grid, ends: tuple[int, int], told: Told) -> None:
-    """Make all that these agents need on a map that nobody edits meanwhile."""
+    """Prepare all data that these agents need on a map.
+
+    Args:
+        agents: The agents.
+        grid: The map, which must not be edited meanwhile.
+        ends: Cells of the shared start and goal.
+        told: Progress callback.
+    """
     for step in preparing(agents, BY_KEY, grid, ends, time.perf_counter):
         told(step.share)

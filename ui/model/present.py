@@ -1,4 +1,4 @@
-"""What is set in a world already: a command that sets the same again changes nothing, and is not worth recording."""
+"""Present values of settings, to detect commands that would set the same value again and need not be recorded."""
 
 from sim import commands
 from sim.commands import Command
@@ -6,8 +6,9 @@ from sim.world import World
 
 
 def as_set(world: World, command: Command) -> Command | None:
-    """Return the command of the same kind that sets what is set in this world now; None for a command that sets
-    nothing, such as a stroke, or where its agent is missing.
+    """Return the command of the same kind that sets the present value; None if there is none.
+
+    There is none for a command that sets no value, such as a stroke, and for an agent that does not exist.
     """
     match command:
         case commands.SetBudget(_, None):
@@ -28,7 +29,7 @@ def as_set(world: World, command: Command) -> Command | None:
 
 
 def _as_set_in_group(world: World, group: str, told: commands.Told) -> Command | None:
-    """Return the command that sets what every agent of a group has; None where they differ."""
+    """Return the command that sets the value that all agents of a group have; None if their values differ."""
     match told:
         case commands.SetBudget():
             budgets = {walker.budget for walker in world.walkers if walker.config.group == group}

@@ -1,10 +1,10 @@
-"""The thread that reads keyframes while the window draws, presents and waits.
+"""Thread that reads keyframes while the window draws, presents and waits.
 
-The window goes first: what reads gives way after each fifth of a millisecond (sim/kernels/pace.py), for the sake of the
-screen; and where the system lets threads choose their processors (Linux), the window stays on its processor until the
-frame is over in which the reading begins, and the reader on the others. Otherwise both are soon on one, for whoever
-wakes the other draws it near. No longer than that frame: then the window's processor is idle, and on a busy machine no
-other is.
+The window has priority. The reader yields after each fifth of a millisecond (sim/kernels/pace.py) so that frames are
+not late. Where threads can choose their processors (Linux), the window stays on its processor, and the reader on the
+others, until the end of the frame in which the reading begins. Otherwise both would soon share a processor, because the
+system moves a woken thread close to the one that woke it. The restriction ends with that frame: after it, the window's
+processor is idle, and on a busy machine it may be the only idle one.
 """
 
 import ctypes
@@ -21,16 +21,18 @@ _R = TypeVar("_R")
 
 
 class _Stay(NamedTuple):
-    """Threads that stay on processors of their own for a while, and where they might be."""
+    """Two threads that are temporarily restricted to different processors."""
 
-    threads: tuple[int, int]  # who asked, and the reader
+    threads: tuple[int, int]  # calling thread and reader
     allowed: set[int]
 
 
 class Reader(ThreadPoolExecutor):
+    """Executor with one thread, which reads keyframes on other processors than the caller."""
+
     def __init__(self) -> None:
         super().__init__(1, "keyframes", self._begin)
-        self._thread: int | None = None  # its number to the system, where that lets it choose processors
+        self._thread: int | None = None  # native thread id, on systems where it can be assigned to processors
         self._processor = _current_processor()
         self._stay: _Stay | None = None
 
@@ -41,14 +43,15 @@ class Reader(ThreadPoolExecutor):
         return future
 
     def let_go(self) -> None:
-        """Let both run on all processors again: at the end of the reading, and of the frame. What the window starts
-        (the encoder of a video, a process) would otherwise stay on its processor for good.
+        """Lift the restriction of both threads to their processors, at the end of the reading or of the frame.
+
+        Otherwise threads and processes that the window starts, such as a video encoder, would inherit its restriction.
         """
         stay, self._stay = self._stay, None
         if stay is None:
             return
         for thread in stay.threads:
-            with suppress(OSError):  # it has ended
+            with suppress(OSError):  # the thread has ended
                 os.sched_setaffinity(thread, stay.allowed)
 
     def _begin(self) -> None:
@@ -58,18 +61,21 @@ class Reader(ThreadPoolExecutor):
     def _keep_apart(self) -> None:
         if self._thread is None or self._processor is None:
             return
-        with suppress(OSError):  # where nobody may choose
+        with suppress(OSError):  # choosing processors is not permitted
             asker, allowed, own = threading.get_native_id(), os.sched_getaffinity(0), {self._processor()}
             if own < allowed:
                 try:
                     os.sched_setaffinity(self._thread, allowed - own)
                     os.sched_setaffinity(asker, own)
-                finally:  # not before: the end of an earlier reading may let go just now, of what is not done yet
+                finally:  # set only after the calls: the callback of an earlier reading may call let_go() in between
                     self._stay = _Stay((asker, self._thread), allowed)
 
 
 def _current_processor() -> Callable[[], int] | None:
-    """What says on which processor a thread runs, where there is such a call: Python has none before 3.13."""
+    """Return the function that returns the processor of the calling thread; None if the system has none.
+
+    Python has no such function before 3.13.
+    """
     return getattr(ctypes.CDLL(None), "sched_getcpu", None) if sys.platform == "linux" else None
 
 

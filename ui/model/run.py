@@ -339,7 +339,7 @@ class Run:
         self._follow_trails()
 
     def _forget_gone(self) -> None:
-        """Drop what is kept for panels of deleted branches; undo restores a branch with its place in the order."""
+        """Drop the cached data of panels of deleted branches; undo restores a branch with its index in the order."""
         branches = self.tree.branches
         for kept in (self.trails, self._followers, self._trail_of):
             for key in [key for key in kept if key.branch not in branches]:

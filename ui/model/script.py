@@ -1,4 +1,4 @@
-"""The script of edits as a user sees it: a stroke of the brush is one deed, however many commands it took."""
+"""Script of commands as the user sees it: a stroke is one entry, even if it took several commands."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -11,12 +11,12 @@ from ui.model.run import Run
 from ui.model.session import Session
 from ui.model.wording import RunNames
 
-_AGAIN_AFTER = 10  # ticks until what is done once more is done
+_AGAIN_AFTER = 10  # delay of a duplicated entry, in ticks
 
 
 @dataclass(frozen=True)
 class Deed:
-    """What was done at once, in one or more entries of the log."""
+    """Entry of the script: one or more log entries with the same stroke."""
 
     entries: tuple[Entry, ...]
 
@@ -42,7 +42,7 @@ class Deed:
 
     @property
     def command(self) -> Command:
-        """All of it as one command."""
+        """Return all commands of the entry as one."""
         last = self.entries[-1].command
         if len(self.entries) == 1 or not isinstance(last, commands.EditCells):
             return last
@@ -53,7 +53,7 @@ class Deed:
 
 
 def deeds_of(entries: Iterable[Entry]) -> list[Deed]:
-    """The entries of a log, those of one stroke together."""
+    """Return the entries of a log, grouped by strokes."""
     deeds: dict[tuple[int, int, bool], list[Entry]] = {}
     for entry in entries:
         alone = 0 if entry.stroke else entry.id
@@ -62,7 +62,7 @@ def deeds_of(entries: Iterable[Entry]) -> list[Deed]:
 
 
 def deeds(run: Run) -> list[Deed]:
-    """All commands of the branch in front as a user sees them, those of the scenario and those done by hand."""
+    """Return the script of the front branch: the commands of the scenario and those of the user."""
     return deeds_of(entry for entry in run.timeline.entries() if not isinstance(entry.command, commands.Serve))
 
 
@@ -70,7 +70,7 @@ def deeds(run: Run) -> list[Deed]:
 
 
 def move(session: Session, deed: Deed, by: int) -> None:
-    """Do it so many ticks later or earlier; a stroke keeps its shape in time, and none of it goes before tick 0."""
+    """Move an entry of the script by some ticks; a stroke keeps its shape in time, and no tick becomes negative."""
     with _rewriting(session, deed, "moved in time") as there:
         offset = max(by, -next((entry.tick for entry in there), 0))
         for entry in there:
@@ -90,7 +90,7 @@ def delete(session: Session, deed: Deed) -> None:
 
 
 def duplicate(session: Session, deed: Deed) -> None:
-    """The same once more, a little later."""
+    """Repeat an entry of the script 10 ticks later."""
     stroke = 0
     with _rewriting(session, deed, "done once more") as there:
         for entry in there:
@@ -99,7 +99,7 @@ def duplicate(session: Session, deed: Deed) -> None:
 
 @contextmanager
 def _rewriting(session: Session, deed: Deed, words: str) -> Iterator[tuple[Entry, ...]]:
-    """Of a deed what the script still has, to be changed as one thing done."""
+    """Yield the commands of an entry that are still in the log, and make their change one undo entry."""
     timeline = session.run.timeline
     known = {entry.id for entry in timeline.entries()}
     there = tuple(entry for entry in deed.entries if entry.id in known)

@@ -1,7 +1,7 @@
-"""The Select tool: choosing cells of a map, and what is done with them: copy, move, mirror, turn, name, save.
+"""Select tool: choosing cells of a map, and copying, moving, mirroring, turning, naming and saving them.
 
-Whatever changes the map is one stroke, a command in the log as any other, and undone as a whole; the selection goes
-back with it. No pygame.
+Each change of the map is one stroke, recorded in the log like any other command and undone as a whole, together with
+the selection. This module does not use pygame.
 """
 
 import os
@@ -31,10 +31,12 @@ NEW, MORE, LESS, MOVE, COPY = "new", "more", "less", "move", "copy"
 
 @dataclass
 class _Drag:
+    """Drag with the Select tool."""
+
     kind: str
     first: Point
     last: Point
-    piece: Piece | None = None  # in the user's hand: of MOVE and COPY
+    piece: Piece | None = None  # piece of map that is dragged, for MOVE and COPY
 
     @property
     def by(self) -> Point:
@@ -42,6 +44,8 @@ class _Drag:
 
 
 class Selecting:
+    """Select tool of a session."""
+
     def __init__(self, session: Session, state: State) -> None:
         self.session, self.state = session, state
         self.drag: _Drag | None = None
@@ -53,7 +57,14 @@ class Selecting:
     # --- the mouse --------------------------------------------------------------------------------
 
     def press(self, point: Point, *, adds: bool = False, copies: bool = False, takes: bool = False) -> None:
-        """A button goes down with the Select tool: on the selection to move or copy it, beside it to select anew."""
+        """Handle a press of a button: on the selection, drag it; outside of it, begin a new selection.
+
+        Args:
+            point: Cell under the pointer.
+            adds: Add to the selection.
+            copies: Drag a copy of the selection.
+            takes: Remove from the selection.
+        """
         if self.state.held is not None:
             self.put_down(point)
             return
@@ -79,18 +90,18 @@ class Selecting:
             self._put(f"{drag.piece} {'moved' if drag.kind == MOVE else 'copied'}", drag.piece, chosen, gone)
 
     def cancel(self) -> bool:
-        """Let go of what the hand is doing; False where it does nothing."""
+        """Cancel the drag, or drop the piece that moves with the pointer; return False if there is neither."""
         was_doing = self.drag is not None or self.state.held is not None
         self.drag = self.state.held = None
         return was_doing
 
     def point_at(self, point: Point | None) -> None:
-        """Where the piece in the hand is: at the pointer, or at the cell cursor, whatever moved last."""
+        """Move the floating piece to the pointer or to the cell cursor, whichever moved last."""
         if point is not None:
             self.state.held_at = point
 
     def would_move(self, point: Point | None) -> bool:
-        """Whether a press there takes hold of something."""
+        """Return whether a press on this cell would move something."""
         if self.state.held is not None or self.state.tool != SELECT or self.state.selection is None:
             return self.state.held is not None
         return point is not None and self.state.selection.has(point)
@@ -99,7 +110,7 @@ class Selecting:
 
     @property
     def shown(self) -> Selection | None:
-        """The selection as a release would leave it; while a piece is in the hand, where that would come to lie."""
+        """Return the selection as a release would leave it; while a piece floats, the cells that it covers."""
         floating = self.floating
         if floating is not None:
             return floating[1]
@@ -107,7 +118,7 @@ class Selecting:
 
     @property
     def floating(self) -> tuple[Piece, Selection] | None:
-        """The piece in the hand, and where it is over the map."""
+        """Return the piece that moves with the pointer, and the cells that it covers."""
         held, at = self.state.held, self.state.held_at
         if held is not None:
             return None if at is None else (held, held.centred_on(at))
@@ -127,7 +138,7 @@ class Selecting:
     # --- choosing ---------------------------------------------------------------------------------
 
     def choose(self, selection: Selection | None) -> None:
-        """Take the tool, and select these cells."""
+        """Choose the Select tool and select these cells."""
         self.state.choose_tool(SELECT)
         self.state.selection = selection
 
@@ -140,12 +151,12 @@ class Selecting:
         return self._told()
 
     def choose_joined(self, point: Point) -> str:
-        """All cells that are joined to one and are free, or blocked, as it is."""
+        """Select all cells connected to one that are free, or blocked, like it; return the message to show."""
         self.choose(Selection.of(tools.flood(self.grid.free_map, point), self.grid))
         return self._told()
 
     def choose_last_stroke(self) -> str:
-        """The cells that were painted last, by hand."""
+        """Select the cells that the user painted last; return the message to show."""
         painted = [deed for deed in script.deeds(self.session.run) if isinstance(deed.command, MapEdit)]
         by_hand = [deed for deed in painted if not deed.entries[0].is_scripted and deed.tick <= self.session.tick]
         if not by_hand:
@@ -154,7 +165,7 @@ class Selecting:
         return self.choose_cells(self.session.run.cells_of(last.command))
 
     def stretch(self, cursor: Point) -> None:
-        """The cell cursor has moved: with it the piece in the hand, or the corner of the selection."""
+        """Move the floating piece and the free corner of the selection to the cell cursor."""
         self.point_at(cursor)
         if self.state.anchor is not None:
             self.state.selection = Selection.between(self.state.anchor, cursor, self.grid)
@@ -178,7 +189,7 @@ class Selecting:
         return said.replace("copied", "cut out", 1)
 
     def paste(self) -> str:
-        """Take the copied piece into the hand."""
+        """Let the copied piece float at the pointer, until it is put down; return the message to show."""
         if self.state.piece is None:
             return NO_PIECE
         self.state.choose_tool(SELECT)
@@ -193,7 +204,7 @@ class Selecting:
         return chosen.left + chosen.width // 2, chosen.top + chosen.height // 2
 
     def put_down(self, point: Point | None = None) -> str:
-        """Put down the piece in the hand, its middle at a cell, or where it is."""
+        """Put down the floating piece with its centre at a cell, by default where it is; return the message to show."""
         self.point_at(point)
         floating, self.state.held = self.floating, None
         if floating is None:
@@ -205,7 +216,7 @@ class Selecting:
     # --- changing the map -------------------------------------------------------------------------
 
     def turn(self, way: str, word: str) -> str:
-        """Mirror or turn the piece in the hand, or else what is selected."""
+        """Mirror or turn the floating piece, or else the selected cells; return the message to show."""
         if self.state.held is not None:
             self.state.held = self.state.held.turned(way)
             return ""
@@ -220,7 +231,7 @@ class Selecting:
         return ""
 
     def fill(self, *, block: bool) -> str:
-        """Block or free everything selected."""
+        """Block or free all selected cells; return the message to show."""
         chosen = self._chosen()
         if chosen is None:
             return NOTHING
@@ -232,7 +243,7 @@ class Selecting:
             self.fill(block=False)
 
     def _put(self, words: str, piece: Piece, place: Selection, gone: Selection | None) -> None:
-        """Put a piece on the map; where it came from becomes free. The selection goes with it."""
+        """Put a piece on the map and select it; the cells that it was moved from become free."""
         grid, to = self.grid, place.clipped(self.grid)
         now = grid.terrain.reshape(-1)
         letters = now.copy()
@@ -252,7 +263,7 @@ class Selecting:
     # --- naming and saving ------------------------------------------------------------------------
 
     def why_no_switch(self, name: str) -> str | None:
-        """Return why what is selected cannot become a switch of this name; None: it can."""
+        """Return why the selected cells cannot become a switch of this name; None if they can."""
         switches = self.session.run.world.switches
         if self._chosen() is not None and not self._switchable().size:
             return f"nothing selected can be switched: {_NOT_SWITCHED}"
@@ -263,7 +274,10 @@ class Selecting:
         return f"a map has at most {MAX_SWITCHES} switches" if len(switches) >= MAX_SWITCHES else None
 
     def name_switch(self, name: str) -> str:
-        """Make what is selected a switch: its cells that are as they are now when they are blocked and freed again."""
+        """Make the selected cells a switch; return the message to show.
+
+        Cells that a switch could not restore after blocking and freeing them are left out.
+        """
         chosen = self._chosen()
         if chosen is None:
             return NOTHING
@@ -276,21 +290,21 @@ class Selecting:
         return f"{name} is a switch of {counted(len(cells), 'cell')}{key}{rest}"
 
     def _switchable(self) -> npt.NDArray[np.int32]:
-        """Return the selected cells that a switch can block and free without changing the map for good."""
+        """Return the selected cells that are unchanged after a switch has blocked and freed them."""
         chosen = self._chosen()
         cells = np.empty(0, np.int32) if chosen is None else chosen.cells(self.grid)
         return cells[self.grid.restorable(cells)]
 
     def next_name(self) -> str:
-        """A name that is not taken."""
+        """Return an unused name for a switch."""
         taken = self.session.run.world.switches
         return next(name for n in range(1, MAX_SWITCHES + 2) if (name := f"switch {n}") not in taken)
 
     def saver(self) -> Callable[[str | os.PathLike[str]], Path] | None:
-        """What writes the piece that is selected now as a .map."""
+        """Return a function that writes the selected piece as a .map file; None if nothing is selected."""
         chosen = self._chosen()
         return None if chosen is None else partial(files.save_piece, Piece.cut(chosen, self.grid))
 
     def _chosen(self) -> Selection | None:
-        """What is selected of the map that is open."""
+        """Return the part of the selection that is on the open map."""
         return None if self.state.selection is None else self.state.selection.clipped(self.grid)

@@ -1,7 +1,7 @@
-"""What is selected on a map, and pieces of maps that were copied: plain geometry. No pygame.
+"""Selections of map cells, and copied pieces of maps. Plain geometry.
 
-A Selection is any set of cells, kept as a mask within its bounding box. A Piece is such a set with its letters, apart
-from any map; both can be mirrored and turned.
+A Selection is any set of cells, stored as a mask within its bounding box. A Piece is such a set with its letters,
+independent of any map. Both can be mirrored and turned. This module does not use pygame.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,13 +17,13 @@ from ui.model.tools import Point
 Mask = npt.NDArray[np.bool_]
 Letters = npt.NDArray[np.uint8]
 Lines = npt.NDArray[np.int32]
-"""Straight pieces of an outline, [count, 3]: row or column, where it begins, where it ends, in borders of cells."""
+"""Straight parts of an outline, [count, 3]: row or column, begin, end, in cell borders."""
 
 LEFT_RIGHT, TOP_BOTTOM, RIGHT, LEFT = "left and right", "top and bottom", "to the right", "to the left"
 
 
 def _turned(cells: npt.NDArray[np.generic], way: str) -> npt.NDArray[np.generic]:
-    """Rows and columns mirrored, or turned by a quarter."""
+    """Return the cells mirrored, or turned by 90 degrees."""
     if way == LEFT_RIGHT:
         return cells[:, ::-1]
     if way == TOP_BOTTOM:
@@ -33,15 +33,15 @@ def _turned(cells: npt.NDArray[np.generic], way: str) -> npt.NDArray[np.generic]
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """Cells of a map. The mask has a cell in each of its outer rows and columns."""
+    """Cells of a map; each outer row and column of the mask has at least one cell."""
 
     left: int
     top: int
-    mask: Mask  # [height, width]
+    mask: Mask  # bool[height, width]
 
     @classmethod
     def within(cls, mask: Mask) -> "Selection | None":
-        """The cells of a mask of a whole map; None where there is none."""
+        """Return the cells of a mask of the whole map; None if it has none."""
         rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
         if not rows.size:
             return None
@@ -50,7 +50,7 @@ class Selection:
 
     @classmethod
     def of(cls, cells: Iterable[Point], grid: Grid) -> "Selection | None":
-        """Those of the cells that are on the map."""
+        """Return the selection of the cells that are on the map; None if there is none."""
         mask = np.zeros((grid.height, grid.width), np.bool_)
         for x, y in cells:
             if grid.contains(x, y):
@@ -65,7 +65,7 @@ class Selection:
 
     @classmethod
     def between(cls, corner: Point, opposite: Point, grid: Grid) -> "Selection | None":
-        """A rectangle, as far as it is on the map."""
+        """Return the part of a rectangle that is on the map; None if it is empty."""
         (left, right), (top, bottom) = (sorted((corner[i], opposite[i])) for i in (0, 1))
         left, top = max(0, left), max(0, top)
         width, height = min(grid.width, right + 1) - left, min(grid.height, bottom + 1) - top
@@ -96,7 +96,7 @@ class Selection:
         return 0 <= x < self.width and 0 <= y < self.height and bool(self.mask[y, x])
 
     def cells(self, grid: Grid) -> npt.NDArray[np.int32]:
-        """Those that are on the map, along its rows."""
+        """Return the cells that are on the map, row by row."""
         inside = self.clipped(grid)
         if inside is None:
             return np.empty(0, np.int32)
@@ -111,7 +111,7 @@ class Selection:
         return self.left >= 0 and self.top >= 0 and right <= grid.width and bottom <= grid.height
 
     def _on(self, grid: Grid) -> Mask:
-        """As a mask of the whole map."""
+        """Return the selection as a mask of the whole map."""
         whole = np.zeros((grid.height, grid.width), np.bool_)
         left, top = max(0, self.left), max(0, self.top)
         right, bottom = min(grid.width, self.left + self.width), min(grid.height, self.top + self.height)
@@ -130,18 +130,19 @@ class Selection:
         return Selection(self.left + dx, self.top + dy, self.mask)
 
     def turned(self, way: str, grid: Grid) -> "Selection | None":
-        """Mirrored or turned about its middle, and kept on the map; None where it would not fit."""
+        """Return the selection mirrored or turned about its centre, moved onto the map; None if it does not fit."""
         mask = _turned(self.mask, way).astype(np.bool_)
         height, width = mask.shape
         if width > grid.width or height > grid.height:
             return None
-        left = self.left + int((self.width - width) / 2)  # towards zero: turned back, it is where it was
+        # rounded towards zero, so that turning back restores the position
+        left = self.left + int((self.width - width) / 2)
         top = self.top + int((self.height - height) / 2)
         return Selection(max(0, min(grid.width - width, left)), max(0, min(grid.height - height, top)), mask)
 
     @cached_property
     def outline(self) -> tuple[Lines, Lines]:
-        """Horizontal and vertical pieces of its outline, in cells of the map."""
+        """Return the horizontal and the vertical lines of the outline, in map cells."""
         padded = np.pad(self.mask, 1)
         across = padded[1:, 1:-1] != padded[:-1, 1:-1]  # [border between rows, column]
         down = (padded[1:-1, 1:] != padded[1:-1, :-1]).T  # [border between columns, row]
@@ -149,7 +150,7 @@ class Selection:
 
 
 def _runs(borders: Mask, line_from: int, run_from: int) -> Lines:
-    """The runs along each row of a mask."""
+    """Return the runs of set values along each row of a mask."""
     steps = np.diff(np.pad(borders, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     lines, firsts = np.nonzero(steps == 1)
     _, ends = np.nonzero(steps == -1)
@@ -158,14 +159,14 @@ def _runs(borders: Mask, line_from: int, run_from: int) -> Lines:
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Cells with their letters, cut out of a map."""
+    """Piece of map: cells with their letters, cut out of a map."""
 
-    letters: Letters  # [height, width]
-    mask: Mask  # which of them belong to it
+    letters: Letters  # uint8[height, width]
+    mask: Mask  # bool[height, width]: cells that belong to the piece
 
     @classmethod
     def cut(cls, selection: Selection, grid: Grid) -> "Piece":
-        """What stands in a selection that is on the map."""
+        """Return the piece of map in a selection, all of which must be on the map."""
         rows = slice(selection.top, selection.top + selection.height)
         columns = slice(selection.left, selection.left + selection.width)
         return cls(grid.terrain[rows, columns].copy(), selection.mask)
@@ -186,20 +187,20 @@ class Piece:
         return Piece(letters, mask)
 
     def placed(self, left: int, top: int) -> Selection:
-        """Where it lies with its corner there."""
+        """Return the selection that the piece covers with its upper left corner at (left, top)."""
         return Selection(left, top, self.mask)
 
     def centred_on(self, point: Point) -> Selection:
-        """Where it lies with its middle at a cell."""
+        """Return the selection that the piece covers with its centre at a cell."""
         return self.placed(point[0] - self.width // 2, point[1] - self.height // 2)
 
     def letters_at(self, place: Selection, grid: Grid) -> Letters:
-        """The letters of those of its cells that are on the map, in the order of `Selection.cells`."""
+        """Return the letters of the cells that are on the map, in the order of `Selection.cells`."""
         ys, xs = np.nonzero(self.mask)
         on_map = (xs + place.left >= 0) & (xs + place.left < grid.width)
         on_map &= (ys + place.top >= 0) & (ys + place.top < grid.height)
         return self.letters[ys[on_map], xs[on_map]]
 
     def as_grid(self) -> Grid:
-        """A map of its own; what does not belong to the piece is blocked."""
+        """Return the piece as a map of its own, in which cells outside the piece are blocked."""
         return Grid(np.where(self.mask, self.letters, ord(SOLID[0])).astype(np.uint8), name="piece")

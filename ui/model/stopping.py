@@ -1,4 +1,4 @@
-"""When a run that was started with "run until" pauses."""
+"""Stop rules: the events at which a run started with "run until" pauses."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,25 +12,27 @@ from ui.model.run import Run
 
 @dataclass(frozen=True)
 class Step:
-    """What an agent did in the last tick."""
+    """Last tick of an agent."""
 
-    row: np.void  # log.ROW
+    row: np.void  # row of dtype log.ROW
     has_moved: bool
     is_focused: bool
 
 
 @dataclass(frozen=True)
 class StopRule:
+    """Event of an agent at which a run pauses."""
+
     name: str
-    is_met: Callable[[Step], bool]  # asked for every panel after every tick
+    is_met: Callable[[Step], bool]  # called for every agent after every tick
 
     def is_met_in(self, run: Run, focused: PanelKey) -> bool:
-        """Whether an agent has done it in the last tick."""
+        """Return whether the event happened to an agent in the last tick."""
         for branch in run.shown_branches:
             history = branch.timeline.history
             for walker in branch.timeline.world.walkers:
                 is_new = walker.rows.size and walker.rows_tick + walker.rows.size == run.clock
-                if is_new and history.knows(walker.id):  # one that was put back by undo may not be taken down yet
+                if is_new and history.knows(walker.id):  # an agent restored by undo may have no record yet
                     key = PanelKey(branch.number, walker.id)
                     record = history.record(walker.id)
                     has_moved = record.cell_at(run.clock) != record.cell_at(run.clock - 1)
@@ -49,18 +51,18 @@ STOP_RULES = {
 
 @dataclass(frozen=True)
 class Until:
-    """What a "run until" that goes on waits for: that an agent does something, or that a tick is there."""
+    """Condition that a "run until" waits for: an event of an agent, or a tick."""
 
     rule: StopRule | None
     tick: int | None
-    since: int  # the tick at which it began: what was there then is not waited for
+    since: int  # tick at which the "run until" began; earlier events do not count
 
     @property
     def name(self) -> str:
         return self.rule.name if self.rule else f"tick {self.tick}"
 
     def is_met(self, run: Run, focused: PanelKey, tick: int) -> bool:
-        """Whether that has happened in the last tick."""
+        """Return whether the condition became true in the last tick."""
         if tick <= self.since:
             return False
         is_there = self.tick is not None and tick >= self.tick

@@ -1,4 +1,4 @@
-"""The numbers of a run as CSV files: a row for each agent on screen, or for each of its ticks."""
+"""Numbers of a run as CSV files: a row for each agent on screen, or for each of its ticks."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ TICK_COLUMNS = ("agent", "kind", "tick", "x", "y", "marks", "expanded", "expande
 
 
 def export_csv(session: Session, path: str | os.PathLike[str]) -> Path:
-    """Write one row for each agent on screen, of whatever branch; returns where."""
+    """Write one row for each agent of the branches on screen, and return the path of the file."""
     header = ["run", "branch", "tick", *(column.key for column in COLUMNS)]
     title, run = session.run.scenario.title, session.run
     rows = ([title, p.branch, p.world.tick, *(c.value(run, p) for c in COLUMNS)] for p in run.panels)
@@ -27,7 +27,7 @@ def export_csv(session: Session, path: str | os.PathLike[str]) -> Path:
 
 
 def export_ticks_csv(session: Session, path: str | os.PathLike[str]) -> Path:
-    """Write one row for each agent and tick; returns where."""
+    """Write one row for each agent and tick, and return the path of the file."""
     rows = (row for panel in session.run.panels for row in _tick_rows(session, panel))
     return _write_csv(path, TICK_COLUMNS, rows)
 

@@ -1,4 +1,4 @@
-"""The tools of editing and the shapes that they paint: cells as (x, y), clipped to the map. Plain geometry."""
+"""Editing tools and the shapes that they paint, as lists of cells (x, y). Plain geometry."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ MAX_BRUSH = 64
 
 
 def line(start: Point, end: Point) -> list[Point]:
-    """The cells of an unbroken line, both ends included (Bresenham)."""
+    """Return the cells of a connected line, including both ends (Bresenham)."""
     (x, y), (end_x, end_y) = start, end
     dx, dy = abs(end_x - x), -abs(end_y - y)
     step_x, step_y = (1 if end_x > x else -1), (1 if end_y > y else -1)
@@ -40,7 +40,7 @@ def line(start: Point, end: Point) -> list[Point]:
 
 
 def brush(centre: Point, size: int) -> list[Point]:
-    """A disc of cells about `size` wide; size 1 is the cell itself."""
+    """Return a disc of cells about `size` cells wide; of size 1, only the centre."""
     if size <= 1:
         return [centre]
     radius = size / 2
@@ -55,7 +55,7 @@ def brush(centre: Point, size: int) -> list[Point]:
 
 
 def stroke(start: Point, end: Point, size: int) -> list[Point]:
-    """A brush drawn from one cell to another without gaps."""
+    """Return the cells of a brush drawn from one cell to another without gaps."""
     if size <= 1:
         return line(start, end)
     return list(dict.fromkeys(cell for point in line(start, end) for cell in brush(point, size)))
@@ -68,7 +68,12 @@ def rectangle(corner: Point, opposite: Point) -> list[Point]:
 
 
 def flood(free: npt.NDArray[np.bool_], seed: Point) -> list[Point]:
-    """All cells joined to the seed by edges and of its kind (free or blocked). `free` is [height, width]."""
+    """Return the cells connected to the seed by edges that are free, or blocked, like the seed.
+
+    Args:
+        free: bool[height, width]: whether each cell is free.
+        seed: First cell.
+    """
     height, width = free.shape
     wanted = free[seed[1], seed[0]]
     seen = free != wanted

@@ -1,4 +1,7 @@
-"""What of a run would be lost: what was done since it was saved last. No pygame here."""
+"""Detection of unsaved work: commands since the run was last saved.
+
+This module does not use pygame.
+"""
 
 from sim import commands
 from sim.commands import Command, MapEdit
@@ -11,11 +14,14 @@ _OF_AGENTS = (commands.AddAgent, commands.RemoveAgent, commands.NameAgent)
 WORTH_ASKING = (MapEdit, commands.MoveGoal, commands.NameSwitch, *_OF_AGENTS)
 
 Content = tuple[tuple[int, str, tuple[Entry, ...]], ...]
-"""Of each branch its number, its name and its commands."""
+"""Number, name and commands of each branch."""
 
 
 class Unsaved:
-    """A run that nobody has done anything to yet counts as saved. `saved`: what was there when it was last."""
+    """Comparison of a run with its state when it was last saved; a new run counts as saved.
+
+    `saved` is the content at that time, None if the run was never saved.
+    """
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -28,28 +34,28 @@ class Unsaved:
         self.saved = self._content()
 
     def mark_unsaved(self) -> None:
-        """Whatever there is has not been saved, as after a crash."""
+        """Mark the run as never saved, as after a crash."""
         self.saved = None
 
     def mark_map_saved(self) -> None:
-        """The map alone was saved: that is everything if nothing but the map was changed."""
+        """Mark the run as saved after its map was saved, if nothing but the map was changed."""
         if self.is_map_alone:
             self.mark_saved()
 
     @property
     def is_map_alone(self) -> bool:
-        """Whether nothing but the map was changed."""
+        """Return whether nothing but the map was changed."""
         done = done_by_hand(self._run.timeline)
         return len(self._run.tree.branches) == 1 and all(isinstance(command, MapEdit) for _, command in done)
 
     @property
     def is_any(self) -> bool:
-        """Whether something was done since the run was opened or saved that was not taken back."""
+        """Return whether the run differs from its state when it was opened or last saved."""
         return self.saved != self._content()
 
     @property
     def is_worth_asking(self) -> bool:
-        """Whether to ask before it is lost: settings that are turned by a key are not worth a question."""
+        """Return whether to ask before the run is closed; changes of settings alone do not justify a question."""
         if not self.is_any:
             return False
         branches = self._run.tree.branches.values()
@@ -63,5 +69,5 @@ def _is_worth_asking(command: Command) -> bool:
 
 
 def _by_hand(timeline: Timeline) -> list[Command]:
-    """What was done beside the script, also where it is switched off."""
+    """Return the commands of the user, including disabled ones."""
     return [entry.command for entry in timeline.entries() if not entry.is_scripted]
