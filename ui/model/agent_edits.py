@@ -21,7 +21,7 @@ def _nothing() -> None:
     """Do nothing: no caller waits for the end."""
 
 
-# --- which there are ------------------------------------------------------------------------------
+# --- adding and removing --------------------------------------------------------------------------
 
 
 def add(session: Session, config: AgentConfig) -> bool:
@@ -81,7 +81,7 @@ def remove(session: Session, key: PanelKey) -> None:
     session.do(_told_to(session, key, commands.RemoveAgent(key.agent)))
 
 
-# --- what they are told ---------------------------------------------------------------------------
+# --- parameters, budgets, goals -------------------------------------------------------------------
 
 
 def _told_to(session: Session, key: PanelKey, command: commands.Told) -> Command:
@@ -147,7 +147,7 @@ def move_goal(session: Session, key: PanelKey, cell: int) -> None:
     session.do(_told_to(session, key, commands.MoveGoal(cell, key.agent)))
 
 
-# --- names and places -----------------------------------------------------------------------------
+# --- names and panels -----------------------------------------------------------------------------
 
 
 def label_of(session: Session, key: PanelKey) -> str:

@@ -140,6 +140,7 @@ class Follower:
             self.times.append(1000.0 * seconds / ticks)
 
     def crowd(self, world: World, walkers: list[Walker]) -> Crowd:
+        """Return the content of the group's panel at the present tick."""
         ends = [world.goal_of(walker) for walker in walkers if walker.has_own_ends]
         return Crowd(
             walkers[0].config.group,

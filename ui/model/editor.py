@@ -40,7 +40,7 @@ class Editor:
         self.drag: Drag | None = None
         self.last_painted: Point | None = None  # cell from which Shift+click draws a line
 
-    # --- the mouse --------------------------------------------------------------------------------
+    # --- mouse events -----------------------------------------------------------------------------
 
     def press(
         self,
@@ -145,6 +145,7 @@ class Editor:
         drag.last = point
 
     def release(self) -> None:
+        """Handle the release of the button: finish the stroke, or move the start or goal."""
         self.selecting.release()
         drag, self.drag = self.drag, None
         if drag is None:
@@ -172,7 +173,7 @@ class Editor:
         self.session.history.cancel()
         return True
 
-    # --- what it does -----------------------------------------------------------------------------
+    # --- edits ------------------------------------------------------------------------------------
 
     def _paint(self, cells: list[Point], blocks: bool | None = None) -> None:
         grid = self.session.run.world.grid

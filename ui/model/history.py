@@ -96,7 +96,7 @@ class History:
         self._doing: _Doing | None = None
         self._turned: _Doing | None = None  # the last entry, if later steps of the same setting may be merged into it
 
-    # --- doing ------------------------------------------------------------------------------------
+    # --- entries ----------------------------------------------------------------------------------
 
     @contextmanager
     def doing(self, words: str = "", *, is_stroke: bool = False) -> Iterator[None]:
@@ -237,7 +237,7 @@ class History:
         self.done.append(done)
         self.undone.clear()
 
-    # --- and taking it back -----------------------------------------------------------------------
+    # --- undo and redo ----------------------------------------------------------------------------
 
     def undo(self) -> Done | None:
         """Undo the last entry and return it; None if there is none."""
@@ -316,7 +316,7 @@ class Together:
             change.turn(forwards)
 
 
-# --- what was done to a run -----------------------------------------------------------------------
+# --- changes of a run -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
 """Lesson in progress: its present step, the answers given, and the tick that the run has to reach.
 
-playing = Playing(lesson, lesson.ticks) playing.begin(session, player)          seek to the first step
-playing.go_on(session, player)          run to the next step; if the run is on its way to a step, seek there
-playing.go_back(session, player)        seek to the previous step playing.answer(place)                   answer the
-question of this step playing.look(session, player)           once a frame: pause a run that has reached its step
+    playing = Playing(lesson, lesson.ticks)
+    playing.begin(session, player)          seek to the first step
+    playing.go_on(session, player)          run to the next step; if the run is on its way to a step, seek there
+    playing.go_back(session, player)        seek to the previous step
+    playing.answer(place)                   answer the question of this step
+    playing.look(session, player)           once a frame: pause a run that has reached its step
 
 This module does not use pygame.
 """

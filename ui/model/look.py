@@ -90,7 +90,7 @@ class Look:
         return self.own_parts.get(panel, self.part)
 
 
-# --- from a scenario ------------------------------------------------------------------------------
+# --- the view of a scenario -----------------------------------------------------------------------
 
 
 def look_from_view(view: Mapping[str, Any], layers: Collection[str], where: str = "view") -> Look:

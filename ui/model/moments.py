@@ -120,7 +120,7 @@ def _restart(session: Session) -> Moment | None:
     return Moment(restart.tick, "Restart that cost most", text, panel.key)
 
 
-# --- in what they differ --------------------------------------------------------------------------
+# --- differences ----------------------------------------------------------------------------------
 
 
 def _apart(session: Session, found: Parting, names: tuple[str, str]) -> str:

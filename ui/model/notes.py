@@ -1,11 +1,10 @@
 """Notes on the first example, shown one after the other.
 
-A note stays until it is closed, or as long as its subject can be seen.
+    notes = Notes(settings.closed_notes)    closed notes are not shown again
+    notes.look(session)                     once a frame: show the next note when its event happens
+    notes.close()                           close the shown note
 
-notes = Notes(settings.closed_notes)    closed notes are not shown again notes.look(session)                     once a
-frame: show the next note when its event happens notes.close()
-
-This module does not use pygame.
+A note stays until it is closed, or as long as its subject can be seen. This module does not use pygame.
 """
 
 from collections.abc import Callable
@@ -101,6 +100,7 @@ class Notes:
         self.shown: Note | None = None
 
     def look(self, session: Session) -> None:
+        """Show the next note if its event has happened, and hide one whose agent has finished; called once a frame."""
         if session.run.is_seeking:
             return
         views = {panel.view.label: panel.view for panel in session.run.panels}

@@ -42,7 +42,7 @@ class Player:
         own frame.
         """
 
-    # --- what the user asks for -------------------------------------------------------------------
+    # --- actions of the user ----------------------------------------------------------------------
 
     def play(self) -> None:
         self.clock.is_running = True
@@ -68,6 +68,13 @@ class Player:
         self.clock.ticks_per_second = max(1, speed)
 
     def run_until(self, command_id: str, rule: str | None, tick: int | None = None) -> None:
+        """Run until a stop rule is met or a tick is reached.
+
+        Args:
+            command_id: Command that started it.
+            rule: Key of STOP_RULES; None if only `tick` counts.
+            tick: Tick at which to pause; None if only `rule` counts.
+        """
         self.session.run_until(rule, tick)
         self.until_command = command_id
         self.play()
@@ -117,7 +124,7 @@ class Player:
             return "backwards"
         return "running" if self.clock.is_running else "paused"
 
-    # --- a frame ----------------------------------------------------------------------------------
+    # --- each frame -------------------------------------------------------------------------------
 
     def pass_time(self, seconds: float, most_s: float) -> None:
         """Advance the ticks that are due in this frame.

@@ -239,6 +239,7 @@ class Run:
         return all(arrived)
 
     def seek(self, tick: int) -> None:
+        """Seek to another tick with all branches on screen, and return when they are there."""
         self.begin_seek(tick)
         for branch in self.shown_branches:
             branch.timeline.settle()
@@ -465,6 +466,7 @@ class Run:
 
     @property
     def panels(self) -> tuple[Panel, ...]:
+        """Return the panels of the branches on screen, in display order."""
         if self._panels is None:
             found = {panel.key: panel for branch in self.shown_branches for panel in self._panels_of(branch)}
             for key in found:
@@ -547,7 +549,7 @@ class Run:
             return 0
         return 1 if self.tree[b.branch].parent == a.branch else 2
 
-    # --- edits on the map -------------------------------------------------------------------------
+    # --- edits of the map -------------------------------------------------------------------------
 
     def shown_edits(self, panel: PanelKey = FIRST) -> Edits:
         """Return the recently edited cells in a panel's branch, including edits by the script."""
@@ -580,7 +582,7 @@ def _as_called(timeline: Timeline, views: Sequence[WalkerView]) -> tuple[WalkerV
     return tuple(v if v.label == label else replace(v, label=label) for v, label in zip(views, labels, strict=True))
 
 
-# --- making one -----------------------------------------------------------------------------------
+# --- creating a run -------------------------------------------------------------------------------
 
 
 def begin(scenario: Scenario, *, most_bytes: int | None = None, told: Told | None = None) -> Run:

@@ -66,7 +66,7 @@ def deeds(run: Run) -> list[Deed]:
     return deeds_of(entry for entry in run.timeline.entries() if not isinstance(entry.command, commands.Serve))
 
 
-# --- changing it: the run is computed anew --------------------------------------------------------
+# --- changes of the script, after which the run is recomputed -------------------------------------
 
 
 def move(session: Session, deed: Deed, by: int) -> None:

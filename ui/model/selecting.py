@@ -54,7 +54,7 @@ class Selecting:
     def grid(self) -> Grid:
         return self.session.run.world.grid
 
-    # --- the mouse --------------------------------------------------------------------------------
+    # --- mouse events -----------------------------------------------------------------------------
 
     def press(self, point: Point, *, adds: bool = False, copies: bool = False, takes: bool = False) -> None:
         """Handle a press of a button: on the selection, drag it; outside of it, begin a new selection.
@@ -106,7 +106,7 @@ class Selecting:
             return self.state.held is not None
         return point is not None and self.state.selection.has(point)
 
-    # --- what is shown ----------------------------------------------------------------------------
+    # --- display ----------------------------------------------------------------------------------
 
     @property
     def shown(self) -> Selection | None:
@@ -135,7 +135,7 @@ class Selecting:
             return chosen if dragged is None else None if drag.kind == LESS else dragged
         return chosen.joined(dragged, self.grid) if drag.kind == MORE else chosen.without(dragged, self.grid)
 
-    # --- choosing ---------------------------------------------------------------------------------
+    # --- selecting --------------------------------------------------------------------------------
 
     def choose(self, selection: Selection | None) -> None:
         """Choose the Select tool and select these cells."""

@@ -78,7 +78,7 @@ class Session:
         """Set the index of panel A of a heat map A - B; without effect unless the session is read-only."""
         self.watched_from = self.watched_from if self.watched_from is None else place
 
-    # --- opening and starting again ---------------------------------------------------------------
+    # --- opening and beginning again --------------------------------------------------------------
 
     def open(self, scenario: Scenario) -> None:
         """Open a new run of a scenario."""
@@ -195,7 +195,7 @@ class Session:
         """Return the runs that were replaced by beginning again and can be restored by undo, the oldest first."""
         return [done.change.other for done in self.history.done if isinstance(done.change, _AnotherRun)]
 
-    # --- what the run says ------------------------------------------------------------------------
+    # --- queries ----------------------------------------------------------------------------------
 
     @property
     def tick(self) -> int:
@@ -257,6 +257,7 @@ class Session:
         return has_arrived
 
     def seek(self, tick: int) -> None:
+        """Seek to another tick with all branches on screen, and return when they are there."""
         self.run.seek(tick)
         self.keep_focus()
 
@@ -287,6 +288,12 @@ class Session:
         return passed
 
     def run_until(self, rule: str | None, tick: int | None = None) -> None:
+        """Set the stop rule for `advance`.
+
+        Args:
+            rule: Key of STOP_RULES; None if only `tick` counts.
+            tick: Tick at which to pause; None if only `rule` counts.
+        """
         self.until = Until(STOP_RULES[rule] if rule else None, tick, self.tick)
 
     @property
@@ -340,7 +347,7 @@ class Session:
         self.run.changed()
         self.keep_focus()
 
-    # --- doing things, and taking them back -----------------------------------------------------
+    # --- commands and undo ----------------------------------------------------------------------
 
     def do(self, command: Command) -> None:
         """Apply a command now to the focused branch and to the branches that are linked with it."""

@@ -22,6 +22,8 @@ MOST_MESSAGES = 3
 
 @dataclass(frozen=True)
 class Message:
+    """Message on screen, with the time at which it disappears."""
+
     text: str
     until: float  # time of `time.monotonic` at which it disappears, in seconds
     deed: int | None  # value of `History.deeds` that the message refers to; None if it does not depend on edits

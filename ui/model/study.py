@@ -1,8 +1,8 @@
 """Experiment in the background: another process does the runs, and their results are read from its folder.
 
-study = begin(sketch, jobs)       writes the experiment and starts it, at the lowest priority study.poll()
-reads new results: study.done, study.whole, study.points study.cancel()                    stops it; finished runs
-remain in its folder
+    study = begin(sketch, jobs)         write the experiment and start it, at the lowest priority
+    study.poll()                        read new results: study.done, study.whole, study.points
+    study.cancel()                      stop it; finished runs remain in its folder
 """
 
 import json

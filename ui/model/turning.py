@@ -148,7 +148,7 @@ def move_cursor(session: Session, state: State, dx: int, dy: int) -> None:
         state.cursor = (max(0, min(grid.width - 1, x)), max(0, min(grid.height - 1, y)))
 
 
-# --- the movement rule: each turn begins the run again ---------------------------------------------
+# --- movement rule, whose change begins the run again ----------------------------------------------
 
 
 def set_rule(session: Session, rule: str) -> None:

@@ -86,6 +86,13 @@ def _n(number: float) -> str:
 
 
 def why(snapshot: Snapshot, view: WalkerView, before: int) -> Why:
+    """Return why an agent did its last move, or why it did not move.
+
+    Args:
+        snapshot: The world after the tick.
+        view: The agent in this snapshot.
+        before: Cell on which the agent was when the tick began.
+    """
     if not view.rows.size or view.rows_tick + view.rows.size != snapshot.tick:
         return Why(_at_its_end(view))
     case = _Case(snapshot, view, before, view.rows[-1])
@@ -118,7 +125,7 @@ def _explainer(case: _Case) -> Callable[[_Case], Why]:
     return _BY_FAMILY.get(family, _goes)
 
 
-# --- without a move -------------------------------------------------------------------------------
+# --- ticks without a move -------------------------------------------------------------------------
 
 
 def _stays(case: _Case) -> Why:
@@ -173,7 +180,7 @@ def _knn_lrta_stays(case: _Case) -> str:
     return "No way leads to the next cell of its record: it drops the record, and chooses again."
 
 
-# --- along and off the path: TBA*, TB-WA*, their kind ---------------------------------------------
+# --- time-bounded search: on and off the path -----------------------------------------------------
 
 
 def _time_bounded(case: _Case) -> Why:
@@ -275,7 +282,7 @@ def _fork(case: _Case) -> tuple[int, int]:
     return cell, steps
 
 
-# --- those that learn -----------------------------------------------------------------------------
+# --- learning agents ------------------------------------------------------------------------------
 
 
 def _lrta(case: _Case) -> Why:
@@ -446,7 +453,7 @@ def _ribs(case: _Case) -> Why:
     return Why(f"{reason}. Back to its tree parent {here}.", case.here, fork=case.here)
 
 
-# --- references and all others --------------------------------------------------------------------
+# --- references and all other agents --------------------------------------------------------------
 
 
 def _dstar_lite(case: _Case) -> Why:
