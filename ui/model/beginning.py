@@ -183,7 +183,7 @@ def done_by_hand(timeline: Timeline) -> list[tuple[int, Command]]:
 
 
 def configs_of(run: Run) -> list[AgentConfig]:
-    """Return the agents of the front branch with their present settings, in the order of the panels."""
+    """Return the agents of the front branch with their current settings, in the order of the panels."""
     walkers, place = run.world.walkers, {key: i for i, key in enumerate(run.order)}
     first = {w.id: members[0].id for members in groups_of(walkers).values() for w in members}
     keys = {w.id: PanelKey(run.front, first.get(w.id, w.id)) for w in walkers}

@@ -12,7 +12,7 @@ from ui.model.session import Session
 
 
 def branch_here(session: Session) -> Branch:
-    """Create a branch that begins at the present tick, and show it with the one that it comes from."""
+    """Create a branch that begins at the current tick, and show it with the one that it comes from."""
     agent = session.focused_key.agent
     with session.doing("branch made"):
         branch = session.run.tree.branch(session.run.front)

@@ -35,7 +35,7 @@ class Crowd:
     numbers: CrowdNumbers
     visits: npt.NDArray[np.uint32]  # visits of all agents together, by cell
     stamp: int  # counter that is incremented whenever `visits` or `tails` change
-    tails: npt.NDArray[np.int32]  # int32[agents, ticks]: recent cells of each agent, the present one last
+    tails: npt.NDArray[np.int32]  # int32[agents, ticks]: recent cells of each agent, the current one last
     tick_ms: tuple[float, ...]  # recent times of a tick in milliseconds, of all agents of the group together
     shown: int | None = None  # agent whose search, path and trail are drawn
     picked: int | None = None  # agent that the user chose to follow
@@ -140,7 +140,7 @@ class Follower:
             self.times.append(1000.0 * seconds / ticks)
 
     def crowd(self, world: World, walkers: list[Walker]) -> Crowd:
-        """Return the content of the group's panel at the present tick."""
+        """Return the content of the group's panel at the current tick."""
         ends = [world.goal_of(walker) for walker in walkers if walker.has_own_ends]
         return Crowd(
             walkers[0].config.group,

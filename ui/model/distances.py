@@ -1,6 +1,6 @@
 """True distances from an agent's cell to the goal at each tick: the fingerprint of a run.
 
-The distances are those of the present map. Some are computed in each frame; unknown ones are NaN. This module does not
+The distances are those of the current map. Some are computed in each frame; unknown ones are NaN. This module does not
 use pygame.
 """
 

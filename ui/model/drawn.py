@@ -20,7 +20,7 @@ def drawn_by_hand(run: Run) -> Grid:
 def letters_by_hand(run: Run) -> dict[int, int]:
     """Return the letters of cells that the user edited in the front branch, including edits before the run was saved.
 
-    An edit is refused on a cell where an agent was. Only the present map shows that, so the present map is used for
+    An edit is refused on a cell where an agent was. Only the current map shows that, so the current map is used for
     cells that neither the script, random changes nor later commands may have changed since.
     """
     bare = _Bare(run.scenario.grid.copy(), dict(run.scenario.switch_cells))

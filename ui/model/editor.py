@@ -230,7 +230,7 @@ class Editor:
             agent_edits.move_goal(self.session, panel.key, int(self.session.run.world.grid.cell(*point)))
 
     def drop_start(self, point: Point) -> None:
-        """Begin the run again with another start, on the present map."""
+        """Begin the run again with another start, on the map with the user's edits."""
         world = self.session.run.world
         if self.is_refused(point):
             self._refuse("start", point)

@@ -49,7 +49,7 @@ PROBLEMS_SUFFIX = ".scen"
 PICTURE_SUFFIX = ".png"
 KNOWN_SUFFIXES = (*SCENARIO_SUFFIXES, MAP_SUFFIX, PROBLEMS_SUFFIX, *OTHER_MAP_SUFFIXES)
 PICTURE_TEXT = "Scenario"
-"""Key of the PNG text that holds the session shown in one of our pictures."""
+"""Key of the PNG text that holds the session shown in a picture saved by this program."""
 
 MAPS_FOLDER = ASSETS / "maps"
 
@@ -138,7 +138,7 @@ def _opened_session(saved: Saved, place: Path) -> Opened:
 
 
 def _session_in_picture(place: Path) -> str | None:
-    """Return the session stored in a picture of ours, at the tick that it shows.
+    """Return the session stored in a picture saved by this program, at the tick that it shows.
 
     None for any other picture, which is then read as a map.
     """
@@ -318,7 +318,7 @@ def with_suffix(path: str | os.PathLike[str], suffixes: str | Sequence[str]) -> 
 
 
 def save_map(session: Session, path: str | os.PathLike[str]) -> Path:
-    """Write the present map and return the path of the file."""
+    """Write the current map and return the path of the file."""
     place = with_suffix(path, MAP_SUFFIX)
     write_map(session.run.world.grid, place)
     session.unsaved.mark_map_saved()
@@ -344,7 +344,7 @@ def save_session_scenario(
 
 
 def scenario_from_session(session: Session) -> Scenario:
-    """Return the open run as a scenario: tick 0, the user's edits, the agents with their present settings.
+    """Return the open run as a scenario: tick 0, the user's edits, the agents with their current settings.
 
     The script and the random changes remain part of the scenario. Their effects so far are not included, because
     otherwise they would be applied twice.

@@ -149,7 +149,7 @@ class History:
         doing.told.append(command)
 
     def _as_set(self, command: Command) -> Command | None:
-        """Return the command that sets the present value, for the front branch and all branches linked with it.
+        """Return the command that sets the current value, for the front branch and all branches linked with it.
 
         None if the branches differ or show different ticks.
         """
@@ -361,7 +361,7 @@ class BranchChange:
         Clock entries recorded since are kept, except for ticks that the other version also recorded.
 
         Args:
-            now: The present log of the branch.
+            now: The current log of the branch.
             forwards: Redo the change; False undoes it.
         """
         old, new = (self.taken, self.put) if forwards else (self.put, self.taken)

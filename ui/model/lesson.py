@@ -1,4 +1,4 @@
-"""Lesson in progress: its present step, the answers given, and the tick that the run has to reach.
+"""Lesson in progress: its current step, the answers given, and the tick that the run has to reach.
 
     playing = Playing(lesson, lesson.ticks)
     playing.begin(session, player)          seek to the first step
@@ -36,7 +36,7 @@ class Playing:
 
     @property
     def tick(self) -> int:
-        """Return the tick of the present step."""
+        """Return the tick of the current step."""
         return self.ticks[self.place]
 
     @property
@@ -98,7 +98,7 @@ class Playing:
             player.pause()
 
     def _walk(self, session: Session, player: Player) -> None:
-        """Run to the present step; seek to it if the user has moved the run elsewhere."""
+        """Run to the current step; seek to it if the user has moved the run elsewhere."""
         if not (self.ticks[self.place - 1] <= session.tick < self.tick):
             self._stand(session, player)
             return

@@ -82,7 +82,7 @@ class OwnAgents:
 
 
 def run_anew(session: Session, key: str, version: str, name: str) -> Branch | None:
-    """Repeat the focused run with another version of an agent, in a new branch from tick 0 to the present tick.
+    """Repeat the focused run with another version of an agent, in a new branch from tick 0 to the current tick.
 
     Returns:
         The new branch; None if the run has no agent of this kind, or all have this version.

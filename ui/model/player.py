@@ -28,7 +28,7 @@ class Player:
         self.speed = self.last_speed = speed
         self.is_slow_motion = self.is_backwards = False
         self.reveal: int | None = None  # expansions of the last tick that slow motion shows
-        self.until_command: str | None = None  # command that started the present "run until"
+        self.until_command: str | None = None  # command that started the current "run until"
         # text shown instead of the playback state, for pictures that show the state of another window
         self.word: str | None = None
         self.held_glide: float | None = None  # fixed `glide` for pictures, in place of the clock's
@@ -102,7 +102,7 @@ class Player:
 
     @property
     def glide(self) -> float:
-        """Return the position of agents between their last cell (0.0) and their present one (1.0)."""
+        """Return the position of agents between their last cell (0.0) and their current one (1.0)."""
         if self.held_glide is not None:
             return self.held_glide
         return 1.0 if self.is_slow_motion else self.clock.fraction

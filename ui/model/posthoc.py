@@ -14,7 +14,7 @@ from sim.world import World
 
 
 def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Callable[[float], None]], str]:
-    """Return a function that writes the trace up to the present tick and returns a message about it.
+    """Return a function that writes the trace up to the current tick and returns a message about it.
 
     All data of the timeline is copied now, so that the function can run in the background.
 

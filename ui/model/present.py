@@ -1,4 +1,4 @@
-"""Present values of settings, to detect commands that would set the same value again and need not be recorded."""
+"""Current values of settings, to detect commands that would set the same value again and need not be recorded."""
 
 from sim import commands
 from sim.commands import Command
@@ -6,7 +6,7 @@ from sim.world import World
 
 
 def as_set(world: World, command: Command) -> Command | None:
-    """Return the command of the same kind that sets the present value; None if there is none.
+    """Return the command of the same kind that sets the current value; None if there is none.
 
     There is none for a command that sets no value, such as a stroke, and for an agent that does not exist.
     """

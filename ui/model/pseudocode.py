@@ -109,7 +109,7 @@ def _p_lrta(view: WalkerView, before: int) -> list[str]:
 
 
 def _choosing_depth(view: WalkerView, before: int) -> list[str]:
-    """Return the lines of LRTA* with a depth chosen in each tick; only the tree expands cells to choose it."""
+    """Return the lines of LRTA* with a depth chosen in each tick; only DT LRTA* expands cells to choose it."""
     asked = ["probe", "ask"] if view.spec.key == "dt-lrta" else ["ask"]
     return [*(asked if _expanded(view) else []), *_lrta(view, before)]
 

@@ -402,7 +402,7 @@ class Run:
     # --- crowds -----------------------------------------------------------------------------------
 
     def _follower(self, branch: Branch, members: list[Walker]) -> Follower:
-        """Return the follower of a crowd, brought up to the present tick unless the branch is seeking."""
+        """Return the follower of a crowd, brought up to the current tick unless the branch is seeking."""
         follower = self._followers.setdefault(PanelKey(branch.number, members[0].id), Follower())
         if not branch.timeline.is_seeking or follower.tick < 0:
             follower.follow(branch.timeline, members)
@@ -601,7 +601,7 @@ def begin(scenario: Scenario, *, most_bytes: int | None = None, told: Told | Non
 
 
 def with_versions(scenario: Scenario) -> Scenario:
-    """Return the scenario with user-defined agents pinned to the present version of their files."""
+    """Return the scenario with user-defined agents pinned to the current version of their files."""
     agents = tuple(pinned(config) for config in scenario.agents)
     return scenario if agents == scenario.agents else replace(scenario, agents=agents)
 

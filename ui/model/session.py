@@ -115,24 +115,23 @@ class Session:
         self.run.look_after_keyframes(self._most_bytes, beside=True)
 
     def reset(self, *, keeps_map: bool) -> None:
-        """Begin again at tick 0 with the agents and their present settings; the script runs again.
+        """Begin again at tick 0 with the agents and their current settings; the script runs again.
 
         Args:
-            keeps_map: Keep the present map. Otherwise the run begins on the original map, with only the edits that were
-                drawn
-                at tick 0, before the run began.
+            keeps_map: Keep all map edits by the user. Otherwise only those drawn at tick 0, before the run began, are
+                kept.
         """
         first = [command for tick, command in done_by_hand(self.run.timeline) if tick == 0]
         drawn = [command for command in first if isinstance(command, MapEdit) and not keeps_map]
         self._begin_again("begun again", keeps_map, drawn=drawn)
 
     def restart_with(self, **changes: Any) -> None:
-        """Begin again at tick 0 on the present map, with some fields of the scenario changed, such as the start."""
+        """Begin again at tick 0 with some fields of the scenario changed, such as the start; map edits are kept."""
         words = ", ".join(f"{name} {value}" for name, value in changes.items())
         self._begin_again(f"begun again with {words}", True, lambda scenario: replace(scenario, **changes))
 
     def restart_from(self, agent: int, start: tuple[int, int]) -> None:
-        """Begin again at tick 0 on the present map, with another start of one agent."""
+        """Begin again at tick 0 with another start of one agent; map edits by the user are kept."""
         walker = self.run.world.walker(agent)
         if walker is not None:
             self._begin_again(f"begun again with another start of {walker.label}", True, starts={agent: start})
@@ -163,13 +162,13 @@ class Session:
 
         Args:
             words: Description of the undo entry.
-            keeps_map: Begin on the present map, not the original one.
+            keeps_map: Begin on the map with the user's edits, not on the original one.
             change: Function applied to the scenario.
             drawn: Commands to apply to the new run at tick 0.
             starts: New starts, by agent.
         """
         self.history.end()
-        self.run.timeline.settle()  # "present settings" means those at the tick that the run seeks to
+        self.run.timeline.settle()  # "current settings" means those at the tick that the run seeks to
         left, tick, was_unsaved = self.as_left(), self.tick, self.has_unsaved_edits
         scenario, freed = with_free_ends(change(scenario_of(self.run, keeps_map=keeps_map, starts=starts)))
         self.told.messages.extend(freed)

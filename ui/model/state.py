@@ -50,7 +50,7 @@ class Messages:
         """Return the texts of the latest messages that are still shown, the newest last.
 
         Args:
-            deeds: Present value of `History.deeds`; messages about the run after an earlier edit are dropped.
+            deeds: Current value of `History.deeds`; messages about the run after an earlier edit are dropped.
         """
         now = time.monotonic()
         standing = [told for told in self.waiting if told.until > now and told.deed in (None, deeds)]

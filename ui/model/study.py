@@ -3,6 +3,8 @@
     study = begin(sketch, jobs)         write the experiment and start it, at the lowest priority
     study.poll()                        read new results: study.done, study.whole, study.points
     study.cancel()                      stop it; finished runs remain in its folder
+
+This module does not use pygame.
 """
 
 import json

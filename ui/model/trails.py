@@ -107,7 +107,7 @@ class Trail:
         return self.first_tick + len(self) - 1
 
     def __len__(self) -> int:
-        """Return the number of entries up to the present tick."""
+        """Return the number of entries up to the current tick."""
         return self._count if self._shown is None else min(self._shown, self._count)
 
     @property

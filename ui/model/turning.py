@@ -152,7 +152,7 @@ def move_cursor(session: Session, state: State, dx: int, dy: int) -> None:
 
 
 def set_rule(session: Session, rule: str) -> None:
-    """Set another movement rule; the cost of a diagonal is kept if the present rule has diagonals."""
+    """Set another movement rule; the cost of a diagonal is kept if the current rule has diagonals."""
     now = session.run.world.grid.movement
     session.set_movement(Movement(rule, now.diagonal if now.has_diagonals else octile.DIAGONAL))
 
