@@ -197,7 +197,7 @@ class Editor:
 
     @property
     def carried(self) -> tuple[str, Point] | None:
-        """Return whether the start or the goal is dragged, and the cell where it is now; None if neither is dragged."""
+        """Return "start" or "goal" and its current cell while it is dragged; None if neither is dragged."""
         drag = self.drag
         return (drag.kind, drag.last) if drag is not None and drag.kind in ENDS else None
 

@@ -1,6 +1,6 @@
 """Layout of the window: rectangles computed from its size, the UI scale and the number of panels.
 
-Lengths are in design units: pixels at 100 % UI scale.
+Constants are in design units, which are pixels at 100 % UI scale; rects are in pixels.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ HUD = 54
 SMALL_HUD = 38
 HUD_ROW = 42
 COLUMNS_FROM = 280  # minimum width of a panel that can show numbers below their names, in two rows
-TWO_ROWS_FROM = 400  # minimum width of a panel that needs at most two rows of numbers; a narrower one may have three
+TWO_ROWS_FROM = 400  # minimum width of a panel with at most two rows of numbers; a narrower one may have three
 TWO_ROWS_BELOW = 900  # minimum width of a panel that shows most numbers below their names in one row
 MIN_MAP = 96
 SIDE_HUD = 206
@@ -35,7 +35,7 @@ HOLLOW = 0.5  # share of its area that a map must fill; the rest is black
 NARROW_HEADER = 200  # width below which a header needs a second row for name and state, which is worth some map height
 LEGIBLE = 130  # width below which names and numbers are cut off; narrower plans count less, in proportion
 MOST_PANELS = 8
-NARROWEST_PANELS = 480  # minimum width of the panels beside the sidebar; with less, the sidebar is hidden
+NARROWEST_PANELS = 480  # minimum width of all panels next to the sidebar; with less, the sidebar is hidden
 NARROWEST_READ = 320  # the same minimum while the sidebar shows text to read along with the maps
 
 
@@ -119,7 +119,7 @@ def lay_out(
 def best_panels(area: Box, count: int, gap: int, scale: float, map_size: tuple[int, int]) -> tuple[PanelBoxes, ...]:
     """Return the arrangement of panels that shows the largest maps.
 
-    The candidates are all numbers of columns, each with the numbers below or to the right of the map.
+    Candidates are all column counts, each with the numbers below or to the right of the map.
 
     Panels too narrow for their texts count less. Among plans with nearly equal maps, prefer headers with enough room,
     then no empty tiles, maps that fill at least half of their area, and numbers below the map.
@@ -155,8 +155,8 @@ def _zoom(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
 def _oddness(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tuple[bool, bool, bool, float]:
     """Return a sort key of a plan's defects; smaller is better.
 
-    The key is: has empty tiles, has maps that fill less than half of their area, has numbers beside the map, and the
-    negated room for the map.
+    The key is: has empty tiles, has maps that fill less than half of their area, has numbers at the side of the map,
+    and the negated room for the map.
     """
     columns, rows = len({panel.whole[0] for panel in plan}), len({panel.whole[1] for panel in plan})
     room = min(panel.map[2] / map_size[0] + panel.map[3] / map_size[1] for panel in plan)

@@ -90,7 +90,7 @@ def _expanded(view: WalkerView) -> list[str]:
 def _lrta(view: WalkerView, before: int) -> list[str]:
     """Return the lines of a tick of LRTA*.
 
-    A tick with expansions but without a move has proved that there is no path, to the goal or to the subgoal. It may
+    A tick with expansions but without a move has proved that there is no path to the goal or to the subgoal. It may
     have seen no cell to choose.
     """
     if not int(view.rows[-1].expanded):

@@ -419,7 +419,7 @@ class Run:
             self._follow_trail(branch, key, shown)
 
     def pick(self, key: PanelKey, agent: int | None) -> None:
-        """Draw the search of one agent of a crowd and follow it; with None, of no agent."""
+        """Choose the agent of a crowd that is followed and whose search is drawn; None: no agent."""
         if (follower := self._followers.get(key)) is not None:
             follower.picked, follower.pointed = agent, None
             self.changed()
@@ -630,8 +630,8 @@ def world_maker(
     Args:
         scenario: Scenario to build.
         problems: List to append the errors of agents that are not legal; these agents are left out.
-        measures_at_once: Compute true distances at once. By default their search is limited to a share of each tick, so
-            that it delays no frame.
+        measures_at_once: Compute true distances at once. By default their search is limited to A_TICK expansions in a
+            tick, so that it delays no frame.
     """
 
     def complain(error: ConfigError) -> None:

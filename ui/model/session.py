@@ -1,6 +1,6 @@
 """Session of a user with a run: focus, passing time, beginning again, and undo of all of it.
 
-Simulation, branches and time belong to a Run (run.py), the test for unsaved work to Unsaved (unsaved.py). All changes
+Simulation, branches and time belong to a Run (run.py), detection of unsaved work to Unsaved (unsaved.py). All changes
 of a world go through `do`, as commands at tick boundaries; the commands with their ticks are the recording of the
 session. Each action becomes an entry of one History (history.py), so Ctrl+Z takes back the last action of any kind.
 Actions by topic are in painting.py, agent_edits.py, branching.py and script.py. This module does not use pygame.

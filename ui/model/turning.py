@@ -53,7 +53,7 @@ def flip_param(session: Session, key: PanelKey, param: Param) -> bool:
     """Set a parameter to its other truth value or its next choice.
 
     Returns:
-        False for a number, which has no next value; else True.
+        False for a number, which has no next value; True otherwise, even if the parameter no longer exists.
     """
     walker = session.run.walker(key)
     if walker is None or param.name not in walker.params:  # the click may refer to the panel as drawn a frame ago
