@@ -1,4 +1,4 @@
-"""`solve`: run agents on single problems of a map, or on rows of a .scen file."""
+"""Command `solve`: run agents on one problem of a map, or on rows of a .scen file."""
 
 import math
 import time
@@ -39,7 +39,7 @@ MOVES = Param("max-moves", int, 10_000_000, "give up on a problem after so many 
 
 @dataclass(frozen=True)
 class SolveTask:
-    """One problem to solve."""
+    """Problem to solve: a map, a start, a goal and the row of the .scen file that it comes from, if any."""
 
     grid: Grid
     map_name: str
@@ -114,7 +114,10 @@ def _agents(given: Namespace, problems: list[str]) -> list[AgentConfig]:
 
 
 def _tasks(given: Namespace, problems: list[str]) -> list[SolveTask | str]:
-    """The problems to solve in their order; a text in place of one says why it cannot be run."""
+    """Return the problems to solve, in order; a problem that cannot be run is replaced by a message.
+
+    Mistakes in the arguments or files are appended to `problems`.
+    """
     try:
         _check_combination(given)
         return _rows_of_scen(given) if given.scen else [_single(given)]
@@ -124,7 +127,7 @@ def _tasks(given: Namespace, problems: list[str]) -> list[SolveTask | str]:
 
 
 def _check_combination(given: Namespace) -> None:
-    movement_of(given)  # what is wrong with it is said once
+    movement_of(given)  # raise its ConfigError here, once, instead of for each row
     if given.threshold is not None and (maps := maps_for(THRESHOLD, given.map or "")):
         raise ConfigError(f"solve: --threshold: expected {maps} as --map with it, got {given.map or 'none'}")
     ends = [name for name, value in (("--from", given.start), ("--to", given.goal)) if value is not None]
@@ -173,7 +176,7 @@ def _task_of_row(scen: ScenFile, row: ScenRow, maps: "_MapsOfRows") -> SolveTask
 
 
 class _MapsOfRows:
-    """The map of each row, each opened once: that of --map, or the one that the row names."""
+    """Cache of the maps of rows: the map given by --map, or the map that the row names, each opened once."""
 
     def __init__(self, given: Namespace, scen: ScenFile) -> None:
         self._given, self._scen = given, scen
@@ -181,7 +184,10 @@ class _MapsOfRows:
         self._found: dict[str, tuple[Grid, str] | str] = {}
 
     def of(self, row: ScenRow) -> tuple[Grid, str] | str:
-        """A grid and its path; or what is wrong with the map, which is that of the rows that name it."""
+        """Return the map of a row and its path, or a message if the map cannot be opened.
+
+        The message is cached as well, and is reported for every row that names the map.
+        """
         if self._only is not None:
             return self._only
         if row.map_name not in self._found:
@@ -194,7 +200,7 @@ class _MapsOfRows:
 
 
 def _shown_path(path: Path) -> str:
-    """A path as a user would type it here."""
+    """Return a path relative to the working directory if the file is below it."""
     try:
         return str(path.relative_to(Path.cwd()))
     except ValueError:
@@ -205,7 +211,7 @@ def _shown_path(path: Path) -> str:
 
 
 class _Solver:
-    """Runs every agent on every task, each in a world of its own, so that one's end does not touch the others."""
+    """Runs every agent on every problem, each in its own world, so that the end of one run does not affect others."""
 
     def __init__(self, given: Namespace, configs: list[AgentConfig]) -> None:
         self.budget: int = given.budget
@@ -217,10 +223,10 @@ class _Solver:
         self.posthoc = PosthocFiles(given.posthoc, self.progress)
         self.configs = configs
         self.interrupts = Interrupts()
-        self.code = 0  # of the exit, as far as the results so far decide it
+        self.code = 0  # exit code according to the results so far
 
     def solve_all(self, tasks: list[SolveTask | str]) -> int:
-        """Print all results and return the exit code, see the table in README.md."""
+        """Print all results and return the exit code; the codes are listed in README.md."""
         with self.interrupts:
             if self.interrupts.finishes(lambda: warm_up(self.configs, self.progress)):
                 with self.trace, self.posthoc:
@@ -240,7 +246,13 @@ class _Solver:
                     return
 
     def _solve(self, task: SolveTask, config: AgentConfig, share: float) -> None:
-        """Let an agent walk, and print its result; print nothing where a signal arrives before its first tick."""
+        """Run an agent on a problem and print its result; print nothing if a signal arrives before its first tick.
+
+        Args:
+            task: The problem.
+            config: The agent.
+            share: The share of problems that are already done, for the progress bar.
+        """
         ends = task.grid.cell(*task.start), task.grid.cell(*task.goal)
         if not self.interrupts.finishes(lambda: prepare([config], BY_KEY, task.grid, ends, self.progress)):
             return
@@ -254,7 +266,7 @@ class _Solver:
             trials=self.trials or 1,
             watched=self.posthoc.is_on,
         )
-        listed = task.row if task.grid.movement == USUAL else None  # lists are made under the usual rule
+        listed = task.row if task.grid.movement == USUAL else None  # .scen files assume the default movement rule
         if config is self.configs[0] and (words := _differs_from_listed(listed, world.optimal)):
             self.progress.say(words)
         walker = world.add(config)
@@ -295,12 +307,12 @@ class _Solver:
 
 
 def _named(row: ScenRow | None) -> str:
-    """How a message about a row begins."""
+    """Return the beginning of messages about a row."""
     return f"row {row.number}, " if row else ""
 
 
 def _differs_from_listed(row: ScenRow | None, optimal: float) -> str | None:
-    """What to tell where the length that a row lists is not that of the cheapest path on this map.
+    """Return a warning if the listed length of a row differs from the cheapest path on this map, else None.
 
     Some published files have such rows. Results use the computed length.
     """

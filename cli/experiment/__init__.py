@@ -1,4 +1,4 @@
-"""`experiment`: a thousand problems, several agents, on all processors or on a cluster; see docs/experiments.md."""
+"""Command `experiment`: run agents on many problems, on all processors or on a cluster; see docs/experiments.md."""
 
 import time
 from argparse import Namespace
@@ -24,8 +24,8 @@ from sim.params import Param
 
 SIZE = Param("size", str, SIZES[0], "full, or what the specification calls small", choices=SIZES)
 NICE = Param("nice", int, 0, "lower priority of the processes, from 0 to 19", 0, 19)
-_MOST_REASONS, _MOST_ROWS = 10, 3  # of failures that are told
-_SAMPLE_S = 5.0  # how long a dry run may try
+_MOST_REASONS, _MOST_ROWS = 10, 3  # maximum number of reasons of failures that are printed, and of rows per reason
+_SAMPLE_S = 5.0  # approximate seconds that a dry run spends on sample runs
 
 
 def main(argv: Sequence[str]) -> int:
@@ -73,11 +73,15 @@ def _parser() -> Arguments:
 
 
 def run(spec: Specification, given: Namespace, progress: Progress) -> int:
-    """Do what is missing and return the exit code: 0 all done, 1 failed or lost the cluster, 130 or 143 interrupted."""
+    """Compute all missing runs and write the files of results.
+
+    Returns:
+        The exit code: 0 if all runs have results, 1 if runs failed or the cluster was lost, 130 or 143 after a signal.
+    """
     if given.parquet:
-        parquet()  # what is missing is said before hours have passed
+        parquet()  # raise an error about a missing package now, not after hours of computing
     folder = Path(given.output or Path(given.spec).stem)
-    pool = pools.choose(given.cluster, given.jobs, folder, given.nice)  # first: where nobody does it, nothing is left
+    pool = pools.choose(given.cluster, given.jobs, folder, given.nice)  # before the folder is created: this may fail
     with open_for_writing(folder) as store:
         code = compute(spec, store, pool, progress)
         if given.lab:
@@ -88,7 +92,7 @@ def run(spec: Specification, given: Namespace, progress: Progress) -> int:
 
 
 def compute(spec: Specification, store: Store, pool: pools.Pool, progress: Progress) -> int:
-    """Do what is missing, and write the tables in any case: a signal ends the computing, not the writing."""
+    """Compute all missing runs and return the exit code; a signal ends the computing, but tables are always written."""
     with Interrupts() as interrupts:
         return _compute(spec, store, pool, progress, interrupts)
 
@@ -97,7 +101,8 @@ def _compute(spec: Specification, store: Store, pool: pools.Pool, progress: Prog
     store.set_plan(spec)
     done, whole = store.count()
     if done < whole:
-        interrupts.finishes(lambda: warm_up(_configs(spec), progress))  # here, once: workers find the kernels compiled
+        # compile here once, so that workers find the kernels in the cache
+        interrupts.finishes(lambda: warm_up(_configs(spec), progress))
         already = f", {done:,} of them are there" if done else ""
         progress.say(f"{store.folder}: {whole:,} runs{already}; {pool.words}")
     has_lost_cluster = False
@@ -126,7 +131,7 @@ def _report(store: Store, pool: pools.Pool, interrupted: int, has_lost_cluster: 
 
 
 def _tell_failures(store: Store, failures: Sequence[tuple[int, str]], progress: Progress) -> None:
-    """Each reason with the first problems that it befell."""
+    """Print each reason of failures with its first rows."""
     rows_of: dict[str, list[int]] = {}
     for row, text in failures:
         rows_of.setdefault(text, []).append(row)
@@ -143,7 +148,7 @@ def _tell_failures(store: Store, failures: Sequence[tuple[int, str]], progress: 
 
 
 def dry_run(spec: Specification, progress: Progress, jobs: int) -> int:
-    """Say how many runs there are, and from a few of them how long all will take."""
+    """Print the number of runs and an estimate of the time for all of them; return the exit code."""
     warm_up(_configs(spec), progress)
     settings = sum(len(part.settings) * len(part.changes) * len(part.seeds) for part in spec.parts)
     problems = sum(len(part.cases) for part in spec.parts)
@@ -158,7 +163,11 @@ def dry_run(spec: Specification, progress: Progress, jobs: int) -> int:
 
 
 def estimate(spec: Specification) -> tuple[float, int]:
-    """(seconds for everything on one processor, runs that were tried for it)."""
+    """Estimate the time of an experiment from sample runs.
+
+    Returns:
+        The seconds that all runs would take on one processor, and the number of problems that were tried.
+    """
     began, total, tried = time.monotonic(), 0.0, 0
     whole = list(tasks(replace(spec, slice=1_000_000), set()))
     for task in whole:
@@ -180,7 +189,7 @@ def estimate(spec: Specification) -> tuple[float, int]:
 
 
 def _spread(task: Task) -> list:  # type: ignore[type-arg]
-    """The problems of a task in an order that begins all over it."""
+    """Return up to 50 jobs of a task in an order that samples the whole task from the first jobs on."""
     count = len(task.jobs)
     step = next((s for s in (7919, 104729, 1) if count % s or s == 1), 1)
     return [task.jobs[(i * step + count // 2) % count] for i in range(min(count, 50))]

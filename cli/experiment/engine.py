@@ -1,7 +1,8 @@
-"""Hands tasks to whoever does them and keeps what comes back. The only writer of the results.
+"""Engine of an experiment: submits tasks to an executor and stores their results. It is the only writer of the store.
 
-A worker that dies takes others with it: nobody knows which of the tasks at hand was to blame. They are done again one
-at a time; one that loses its worker alone is cut into single worlds, and a world that loses three is given up and told.
+A worker that dies breaks the whole pool of processes, and the task that caused it is unknown. Therefore all tasks that
+were running are repeated one at a time. A task whose worker dies while it runs alone is split into tasks of one world
+each, and a world whose worker has died three times is reported as a failure.
 """
 
 import re
@@ -20,22 +21,30 @@ from sim.experiments.store import Store
 from sim.params import ConfigError
 from sim.program import ROOT
 
-_MOST_DEATHS = 3
-_LOOK_S = 0.25
-_QUIET_S = 60.0  # between two lines where no bar can be shown
+_MOST_DEATHS = 3  # number of deaths of workers after which a task is reported as failed
+_LOOK_S = 0.25  # maximum wait for a finished task before the progress bar is updated, in seconds
+_QUIET_S = 60.0  # interval between two lines of progress if there is no progress bar, in seconds
 
 
 @dataclass
 class Suspect:
-    """A task that was at hand when a worker died."""
+    """Task with the number of workers that died while they ran it alone."""
 
     task: Task
-    deaths: int = 0  # of workers that had nothing else to do
+    deaths: int = 0  # workers that died while no other task was running
 
 
 class Engine:
     def __init__(self, store: Store, pool: Pool, progress: Progress, tasks: Iterator[Task], total: int) -> None:
-        """`total`: runs that are to be done."""
+        """Create an engine and its executor.
+
+        Args:
+            store: Receives the results.
+            pool: Creates executors.
+            progress: Shows the progress bar.
+            tasks: The tasks to compute.
+            total: The number of runs in all tasks.
+        """
         self.store, self.pool, self.progress = store, pool, progress
         self.tasks, self.total = tasks, total
         self.done = self.failed = 0
@@ -46,7 +55,13 @@ class Engine:
         self._began_s = self._told_s = time.monotonic()
 
     def run(self) -> None:
-        """Do all tasks; a KeyboardInterrupt or a ClusterLostError ends it and keeps what workers have sent."""
+        """Compute all tasks. Results that have arrived are kept if an exception ends this early.
+
+        Raises:
+            KeyboardInterrupt: A signal arrived.
+            ClusterLostError: The connection to the cluster ended.
+            ConfigError: A worker runs another version of the program, or cannot load it.
+        """
         try:
             while self._fill():
                 self._collect()
@@ -55,7 +70,10 @@ class Engine:
             self._end()
 
     def _fill(self) -> bool:
-        """Hand over as much as there is room for. Suspects go one at a time. False when nothing is left."""
+        """Submit as many tasks as the pool has room for; return False if no task is left.
+
+        While there are suspects, they are submitted one at a time.
+        """
         if self._suspects:
             if not self._running:
                 self._start(self._suspects.popleft())
@@ -75,13 +93,13 @@ class Engine:
             self._renew()
 
     def _collect(self) -> None:
-        """Keep what is finished."""
+        """Wait briefly for finished tasks, and store their results or handle their errors."""
         if not self._running:
             return
         finished, _ = wait(self._running, _LOOK_S, FIRST_COMPLETED)
         lost = []
         for future in finished:
-            if future.cancelled():  # not by this engine, which cancels only at the end
+            if future.cancelled():  # by the cluster: this engine cancels futures only in `_end`
                 raise ClusterLostError
             suspect = self._running.pop(future)
             error = future.exception()
@@ -89,7 +107,7 @@ class Engine:
                 self._keep(worker.opened(future.result()))
             elif isinstance(error, ConfigError):
                 raise error
-            elif isinstance(error, ModuleNotFoundError):  # what an agent imports is caught where it is made
+            elif isinstance(error, ModuleNotFoundError):  # failed imports of agents are caught where agents are created
                 raise ConfigError(f"a worker cannot load the program ({error}); start workers with PYTHONPATH={ROOT}")
             elif _is_death(error):
                 lost.append(suspect)
@@ -112,7 +130,10 @@ class Engine:
     # --- workers that die ---
 
     def _after_death(self, lost: list[Suspect]) -> None:
-        """A pool of this machine is broken as a whole; a cluster tells which task lost its workers."""
+        """Make all running tasks suspects and renew the executor.
+
+        In a pool of processes all running tasks are lost together. A cluster reports which task lost its workers.
+        """
         is_clear = len(lost) == 1 and not self._running
         for suspect in [*lost, *self._running.values()]:
             self._judge(suspect, is_clear)
@@ -135,7 +156,7 @@ class Engine:
         for future in self._running:
             future.cancel()
         processes = list((getattr(self._executor, "_processes", None) or {}).values())
-        if self._running:  # interrupted: what they are at is of no use to anybody
+        if self._running:  # interrupted: the results of running tasks are not needed any more
             for process in processes:
                 process.terminate()
         self._executor.shutdown(wait=not self._running)
@@ -156,12 +177,15 @@ class Engine:
 
 
 def _is_death(error: BaseException) -> bool:
-    """Whether a worker was lost; Dask and submitit have words of their own for it, and need not be installed."""
+    """Return whether an error means that a worker died.
+
+    The exceptions of Dask and submitit are recognised by name, because these packages may not be installed.
+    """
     return isinstance(error, BrokenExecutor) or type(error).__name__ in ("KilledWorker", "UncompletedJobError")
 
 
 def _reason(error: BaseException) -> str:
-    """In one line; of a whole log, the line that names the error."""
+    """Return an error as one line; if its text is a whole log, the last line that names an exception."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     named = [line for line in lines if re.match(r"[\w.]+(Error|Exception)\b", line)]
     return named[-1] if len(lines) > 1 and named else f"{type(error).__name__}: {lines[0] if lines else ''}"

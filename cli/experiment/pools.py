@@ -1,7 +1,7 @@
-"""Who does the tasks: this process, processes of this machine, a Dask scheduler, a Slurm queue.
+"""Executors for the tasks of an experiment: this process, several processes, a Dask scheduler or a Slurm queue.
 
-All of them are executors in the sense of concurrent.futures. `room` says how many tasks are worth handing over at a
-time: enough that nobody waits, few enough that a change of mind costs little.
+All of them are executors in the sense of concurrent.futures. `Pool.room` is the number of tasks to have submitted at a
+time: enough to keep all workers busy, but few, so that little work is lost if the experiment is stopped.
 """
 
 import logging
@@ -24,16 +24,22 @@ from sim.program import ROOT
 
 JOBS = Param("jobs", int, 1, "processes of this machine", 1, 1024)
 _CONNECT_S = 10.0
-_CLOSE_S = 1.0  # for a client whose scheduler has died
+_CLOSE_S = 1.0  # timeout for closing a client whose scheduler has died, in seconds
 
 
 class ClusterLostError(Exception):
-    """The connection to a cluster ended while it had tasks."""
+    """Error raised if the connection to a cluster ends while tasks are running."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """How to make an executor, again if need be, and how much to hand to it."""
+    """Factory of executors, and the number of tasks to submit to them.
+
+    Attributes:
+        make: Creates an executor; called again if the last one is broken.
+        room: Returns how many tasks an executor should have at a time.
+        words: Describes the executor in messages.
+    """
 
     make: Callable[[], Executor]
     room: Callable[[Executor], int]
@@ -41,7 +47,7 @@ class Pool:
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -67,19 +73,19 @@ def _here(jobs: int, niceness: int) -> Pool:
 
 
 class InThisProcess(Executor):
-    """Does a task when it is handed over: nothing to start, and nothing in between when there is one processor."""
+    """Executor that runs each task in `submit`, which avoids the overhead of processes if there is only one."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         future: Future[Any] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
-        except Exception as error:  # a future keeps whatever its work has raised, for whoever asks for the result
+        except Exception as error:  # a future stores any exception, and raises it in `result()`
             future.set_exception(error)
         return future
 
 
 def _dask(address: str) -> Pool:
-    made = [_Scheduler(address)]  # now: whoever has no scheduler is told before there is any work
+    made = [_Scheduler(address)]  # connect now, so that a missing scheduler is reported before any work
 
     def make() -> Executor:
         return made.pop() if made else _Scheduler(address)
@@ -93,7 +99,7 @@ def _dask(address: str) -> Pool:
 
 @dataclass(frozen=True)
 class _Call:
-    """To read it is to do it: what comes out of its pickle is what the work returns."""
+    """Call whose unpickling runs it: `pickle.loads` of its pickle returns the result of `work`."""
 
     work: Callable[[], Any]
 
@@ -102,7 +108,7 @@ class _Call:
 
 
 class _Scheduler(Executor):
-    """A Dask scheduler, and the connection to it, which ends with it."""
+    """Executor that submits to a Dask scheduler. It owns the connection and closes it in `shutdown`."""
 
     def __init__(self, address: str) -> None:
         try:
@@ -118,19 +124,19 @@ class _Scheduler(Executor):
         self._executor: Executor = self._client.get_executor(pure=False)
 
     def threads(self) -> int:
-        """Return the threads of all workers, which may come and go."""
+        """Return the number of threads of all current workers; workers may join and leave at any time."""
         with self._connected():
             workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
             return sum(int(worker["nthreads"]) for worker in workers)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        """Submit bytes: the scheduler need not be able to import the program of a function."""
+        """Submit a call as pickled bytes, so that the scheduler need not be able to import this program."""
         with self._connected():
             return self._executor.submit(pickle.loads, pickle.dumps(_Call(partial(fn, *args, **kwargs))))
 
     @contextmanager
     def _connected(self) -> Iterator[None]:
-        """Raise a ClusterLostError for whatever the client raises when its connection has ended."""
+        """Raise a ClusterLostError in place of any exception that the client raises after its connection has ended."""
         try:
             yield
         except Exception as error:
@@ -140,16 +146,16 @@ class _Scheduler(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         if self._client.status != "running":
-            with suppress(OSError):  # of its attempts to reconnect, which need not come to an end
+            with suppress(OSError):  # raised by attempts to reconnect, which may still be running
                 self._client.close(timeout=_CLOSE_S)
             return
-        self._executor.shutdown(wait)  # without waiting, it cancels what is under way
+        self._executor.shutdown(wait)  # cancels running tasks if `wait` is False
         self._client.close()
 
 
 def _silence_client() -> None:
-    """Turn off the client's own log: the engine reports a lost connection, in one line."""
-    for name in list(logging.root.manager.loggerDict):  # each has a level of its own
+    """Turn off the log messages of the Dask client, because the engine reports a lost connection in one line."""
+    for name in list(logging.root.manager.loggerDict):  # each logger has its own level
         if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
 
@@ -165,7 +171,7 @@ def _slurm(folder: Path, cluster: str) -> Pool:
         )
 
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # jobs inherit it, wherever they are started
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # jobs inherit it, so they can import this program
 
     def make() -> Executor:
         queue = submitit.AutoExecutor(folder / "slurm", cluster="local" if cluster == "slurm-local" else "slurm")
@@ -176,9 +182,9 @@ def _slurm(folder: Path, cluster: str) -> Pool:
 
 
 class _Queue(Executor):
-    """A queue of submitit, whose jobs are asked now and then whether they are done, as futures."""
+    """Executor for a queue of submitit; a thread polls its jobs and completes their futures."""
 
-    _LOOK_S = 0.5
+    _LOOK_S = 0.5  # interval of polling in seconds
 
     def __init__(self, queue: Any) -> None:
         self._queue = queue
@@ -213,5 +219,5 @@ class _Queue(Executor):
 def _settle(job: Any, future: "Future[Any]") -> None:
     try:
         future.set_result(job.result())
-    except Exception as error:  # likewise: a job on a cluster may fail in ways that only the cluster knows
+    except Exception as error:  # a job on a cluster may raise exceptions of any kind
         future.set_exception(error)

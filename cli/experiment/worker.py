@@ -1,4 +1,4 @@
-"""What a worker does, on this machine or on a cluster: a task in, lines of results out."""
+"""Worker of an experiment, on this machine or on a cluster: takes a task and returns lines of results."""
 
 import atexit
 import os
@@ -27,9 +27,13 @@ load_named_before()
 
 
 def begin(niceness: int = 0) -> None:
-    """A process of the pool begins: Ctrl+C is the driver's, and without a driver there is nothing to do.
+    """Initialise a process of the pool.
 
-    It ends without taking the compiler's objects to pieces, for which the driver would wait a quarter of a second.
+    The process ignores Ctrl+C, which the driver handles, and exits when the driver exits. It exits without destroying
+    the compiler's objects, because the driver would wait a quarter of a second for that.
+
+    Args:
+        niceness: By how much the priority is lowered, from 0 to 19.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     atexit.register(os._exit, 0)
@@ -46,7 +50,18 @@ def _end_with_parent() -> None:
 
 
 def work(task: Task, own: Sequence[Sent] = ()) -> Done:
-    """Do a task. Processor time is measured, so that others on the machine do not count; for data, of all threads."""
+    """Compute a task and return its lines of results and its failures.
+
+    Times are processor times, so that other programs on the machine do not count. The time of prepared data includes
+    all threads of this process.
+
+    Args:
+        task: The runs.
+        own: The files of user-defined agents.
+
+    Raises:
+        ConfigError: This worker runs another version of the program than the driver.
+    """
     if task.code != code_version():
         raise ConfigError("a worker runs another version of the program; start workers from the driver's own folder")
     receive(own)
@@ -55,7 +70,10 @@ def work(task: Task, own: Sequence[Sent] = ()) -> Done:
 
 
 def work_in_one_piece(task: Task, own: Sequence[Sent] = ()) -> bytes:
-    """What `work` has found, pickled. Dask would send each of its numbers by itself: 3,600 messages for a task."""
+    """Return the result of `work` as pickled bytes.
+
+    Dask would otherwise send every number of the result separately, which is 3,600 messages for a task.
+    """
     return pickle.dumps(work(task, own))
 
 
@@ -65,11 +83,14 @@ def opened(found: bytes) -> Done:
 
 
 _WARM: set[tuple[object, ...]] = set()
-"""What has walked in this process. Numbers among the parameters choose no kernels, words and switches may."""
+"""Agents, with their text and boolean parameters, that have already walked in this process.
+
+Numeric parameters do not affect which kernels an agent uses; text and booleans may.
+"""
 
 
 def _warm_up(task: Task) -> None:
-    """Let agents walk once before they are timed: the first to do so in a process reads its kernels, for 20 ms."""
+    """Let each agent of a task walk once untimed, because loading its kernels takes 20 ms on its first walk."""
     for config in map(config_of, task.jobs[0].walks):
         words = (value for value in config.params.values() if isinstance(value, (str, bool)))
         kernels = (config.kind, *words)
@@ -80,5 +101,5 @@ def _warm_up(task: Task) -> None:
 
 @lru_cache(maxsize=4)
 def _grid(board: Packed) -> Grid:
-    """Maps of the last tasks, so that a map is not unpacked for every slice."""
+    """Return the unpacked map of a task; the last four are cached, so that not every task unpacks its map."""
     return board.unpack()

@@ -1,4 +1,4 @@
-"""What to use on a map: candidates tried on random problems of it, and what is worth saying of them."""
+"""Recommendation of agents for a map: candidates, their measurement on random problems, and their ranking."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,51 +28,52 @@ _KINDS: tuple[tuple[str, Mapping[str, Value]], ...] = (
     ("lss-lrta", {}),
     ("da-rtaa", {}),
 )
-_PATIENCE = 100  # moves for each move of an optimal path, after which a candidate is given up
+_PATIENCE = 100  # maximum number of moves of a candidate, per unit of cost of the cheapest path
 MOST_TOGETHER = 200
-"""Maximum number of units that walk together while all settings are compared; what more take is extrapolated."""
+"""Maximum number of units that walk together in the comparison of all settings; larger numbers are extrapolated."""
 
 MAX_MEASURED = 2000
-"""Maximum number of units that walk together to verify the answer; memory and time grow with them."""
+"""Maximum number of units that walk together to verify the answer; memory and time grow with the number."""
 
 _MOST_STEPS = 10  # measurements in the search for the number of units that fit
 _PRECISION = 1.1  # ratio of the smallest number that did not fit to the largest that did, at which the search ends
 
-_TOUCHED = 20  # ticks that units walk first: in a game their memory has been there before, and is used again here
-_FEWEST_TOGETHER = 32  # units on whom a mean is built; fewer walk several times, each time on other ways
+# ticks of an unmeasured first run: a game reuses memory whose pages exist, so the measured run must reuse it as well
+_TOUCHED = 20
+_FEWEST_TOGETHER = 32  # minimum number of walks behind a mean; fewer units walk several times, on other problems
 _NAMES = [column.name for column in (*MEASURED, *TIMES)]
 
 
 @dataclass
 class Together:
-    """Frame times of units that set out at the same moment, each with memory of its own.
+    """Frame times of units that all start in the same tick, each with its own memory.
 
-    Frames count while at least half of the units are on their way: the frames after that cost next to nothing, and a
-    mean over them says little of a crowd that walks.
+    Only frames in which at least half of the units are still walking count. Later frames take almost no time and would
+    make the mean of a walking crowd too small.
     """
 
     units: int
     frames_ms: float = 0.0
-    unit_ticks: int = 0  # units on their way, summed over the frames
+    unit_ticks: int = 0  # number of walking units, summed over the frames
     longest_ms: float = 0.0
 
     @property
     def unit_us(self) -> float:
-        """Mean processor time of a tick of one unit."""
+        """Return the mean processor time of one unit per tick, in microseconds."""
         return 1000.0 * self.frames_ms / max(1, self.unit_ticks)
 
 
 @dataclass
 class Candidate:
-    """A setting and what it did on the problems so far."""
+    """Setting to be recommended or rejected, with its results on the problems tried so far."""
 
     kind: str
     params: Mapping[str, Value]
     budget: int
     name: str
     totals: Totals = field(default_factory=Totals)
-    is_out: bool = False  # some problem took it too long
-    together: Together | None = None  # nobody has let many walk yet
+    is_out: bool = False  # whether it failed to reach the goal of some problem
+    together: Together | None = None  # frame times with many units, None until they are measured
 
     def take(self, line: Line) -> None:
         found: dict[str, Any] = dict(zip(_NAMES, line[1:], strict=True))
@@ -86,17 +87,17 @@ class Candidate:
 
     @property
     def cost(self) -> float:
-        """Mean of cost / optimal."""
+        """Return the mean of cost / optimal."""
         return self.totals.cost
 
     @property
     def alone_us(self) -> float:
-        """Mean processor time of a tick of one unit that has the machine to itself."""
+        """Return the mean processor time per tick of a single unit in a world, in microseconds."""
         return self.totals.tick_us
 
     @property
     def unit_us(self) -> float:
-        """The same of one of many; infinite where that was not measured."""
+        """Return the mean processor time per tick of one of many units, in microseconds; infinite if not measured."""
         return self.together.unit_us if self.together else float("inf")
 
     @property
@@ -105,7 +106,12 @@ class Candidate:
 
 
 def candidates(specs: Mapping[str, AgentSpec], budget: int | None) -> list[Candidate]:
-    """Settings worth a try, those that a budget allows."""
+    """Return all settings to be tried.
+
+    Args:
+        specs: All agents by their keys.
+        budget: The only budget to try, or None for all of BUDGETS. Settings that do not allow the budget are left out.
+    """
     found = []
     for kind, given in _KINDS:
         spec = specs[kind]
@@ -118,7 +124,13 @@ def candidates(specs: Mapping[str, AgentSpec], budget: int | None) -> list[Candi
 
 
 def job_for(candidate: Candidate, case: Case, length: float) -> Job:
-    """A run of a candidate, which ends when it walks far too long."""
+    """Return the run of a candidate on a problem, with limits on moves and ticks that depend on the path length.
+
+    Args:
+        candidate: The setting.
+        case: The problem.
+        length: The cost of the cheapest path.
+    """
     most = int(_PATIENCE * (length + 10))
     return Job(case.start, case.goal, case.number, None, 1, most, 20 * most, False, (candidate.walk,))
 
@@ -130,7 +142,15 @@ def measured_together(
     units: int,
     clock: Callable[[], float],
 ) -> Together:
-    """Let so many units of a setting walk over the map at once, and return what their frames took."""
+    """Let several units of a setting walk at once and return the times of their frames.
+
+    Args:
+        candidate: The setting.
+        cases: The problems of the units; reused in turn if there are more units.
+        specs: All agents by their keys.
+        units: The number of units.
+        clock: Returns the current time in seconds.
+    """
     found = Together(units)
     ways = cycle(cases)
     for _ in range(-(-_FEWEST_TOGETHER // found.units)):
@@ -159,10 +179,14 @@ def _add_frames(
 
 
 def most_that_fit(measure: Callable[[int], float], budget_ms: float, guess: int) -> int:
-    """Return about the largest number of units whose longest frame fits; `measure`: its milliseconds for a number.
+    """Return approximately the largest number of units whose longest frame fits, or 0 if not even one unit fits.
 
-    The number returned has itself been measured to fit, so that asking for it gets the answer that it fits. 0: not
-    even one unit does.
+    The returned number has itself been measured to fit, so a request for that number will be answered with yes.
+
+    Args:
+        measure: Returns the longest frame in milliseconds for a number of units.
+        budget_ms: The limit for the longest frame.
+        guess: The number of units to measure first.
     """
     fits, fits_not, units = 0, MAX_MEASURED + 1, max(1, min(MAX_MEASURED, guess))
     for _ in range(_MOST_STEPS):
@@ -173,7 +197,7 @@ def most_that_fit(measure: Callable[[int], float], budget_ms: float, guess: int)
             fits_not = units
         if fits_not <= max(fits + 1, _PRECISION * fits):
             break
-        aim = int(units * budget_ms / max(longest_ms, 1e-6))  # right where a frame takes as long as it has units
+        aim = int(units * budget_ms / max(longest_ms, 1e-6))  # exact if frame time is proportional to the units
         if not fits:
             units = max(1, min(aim, fits_not // 2))
         elif fits_not > MAX_MEASURED:
@@ -184,54 +208,61 @@ def most_that_fit(measure: Callable[[int], float], budget_ms: float, guess: int)
 
 
 YES, IN_TURN, NO = "yes", "in turn", "no"
-"""Answers to whether units fit: in every frame; only if they plan in turn (`tick_ms`); not at all."""
+"""Answers to whether the units fit: in every frame; only if they take turns at planning (`tick_ms`); not at all."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """How many units share how many milliseconds of a frame."""
+    """Requirement to be met: a number of units, and the milliseconds per frame that they share."""
 
     units: int
     budget_ms: float
 
     def frame_ms(self, candidate: Candidate) -> float:
-        """Return what a frame takes in the mean while all units are on their way."""
+        """Return the mean milliseconds of a frame while all units are walking."""
         return self.units * candidate.unit_us / 1000.0
 
     def longest_ms(self, candidate: Candidate) -> float:
-        """Return what the longest frame takes when all units set out at once; extrapolated where fewer walked."""
+        """Return the milliseconds of the longest frame if all units start at once.
+
+        The number is extrapolated if fewer units were measured, and infinite if none were.
+        """
         together = candidate.together
         return together.longest_ms * max(1.0, self.units / together.units) if together else float("inf")
 
     def fits(self, candidate: Candidate) -> str:
-        """Return YES where the longest frame keeps the limit, IN_TURN where only the mean does, NO otherwise."""
+        """Return YES if the longest frame is within the limit, IN_TURN if only the mean frame is, and NO otherwise."""
         if self.longest_ms(candidate) <= self.budget_ms:
             return YES
         return IN_TURN if self.frame_ms(candidate) <= self.budget_ms else NO
 
     def guess(self, candidate: Candidate) -> int:
-        """Return how many units keep the limit in the longest frame, extrapolated from those that walked."""
+        """Return how many units fit into the longest frame, extrapolated from the measured number of units."""
         return int(self.units * min(self.budget_ms / max(self.longest_ms(candidate), 1e-6), 1e6))
 
 
 def worth_a_crowd(tried: Iterable[Candidate]) -> list[Candidate]:
-    """Those that arrived on every problem: first whom nobody beats in both time and cost, the cheapest walk first."""
+    """Return the candidates that arrived on every problem, in the order in which crowds of them should be measured.
+
+    Pareto-optimal candidates (in time and cost) come first, then all others, both sorted by the cost of their walks.
+    """
     measured = sorted((c for c in tried if c.is_measured), key=lambda candidate: candidate.cost)
     best = pareto([(candidate.alone_us, candidate.cost) for candidate in measured])
     return [measured[i] for i in sorted(best)] + [c for i, c in enumerate(measured) if i not in best]
 
 
 def front(tried: Iterable[Candidate]) -> list[Candidate]:
-    """Candidates that no other beats in both time and cost, the cheapest walk first."""
+    """Return the candidates that are Pareto-optimal in time and cost, sorted by the cost of their walks."""
     measured = [candidate for candidate in tried if candidate.together]
     chosen = pareto([(candidate.unit_us, candidate.cost) for candidate in measured])
     return sorted((measured[i] for i in chosen), key=lambda candidate: candidate.cost)
 
 
 def best_three(tried: Iterable[Candidate], need: Need) -> list[Candidate]:
-    """Return those that fit in every frame, then those that fit in turn, each the cheapest walk first.
+    """Return up to three candidates: those that fit in every frame first, then those that fit in turn, then others.
 
-    Of each agent and its parameters only the best is returned.
+    Candidates with the same answer are sorted by the cost of their walks. Candidates that differ only in their budget
+    count as one, and only the best of them is returned.
     """
     order = (YES, IN_TURN, NO)
     measured = sorted((c for c in tried if c.together), key=lambda c: (order.index(need.fits(c)), c.cost, c.unit_us))

@@ -1,4 +1,4 @@
-"""A table of results as columns of numbers, and what can be asked of it: rows that fit, groups, means."""
+"""Table of results in columns, with selection of rows, grouping and measures such as means."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,25 +14,25 @@ from sim.params import shown
 from sim.results import NO_PATH, REACHED
 
 Numbers = npt.NDArray[np.float64]
-_ENTRY_KB = 4 / 1024  # of a cell or an entry of a database: four bytes, as in the papers' sizes
+_ENTRY_KB = 4 / 1024  # size in KB of one cell or one database entry: four bytes, as in the papers
 
 Where = Mapping[str, Any]
-"""Attributes and the value, or the values, that rows are to have: {agent: tba, budget: [10, 100]}."""
+"""Filter for rows: the required value, or a list of allowed values, by attribute: {agent: tba, budget: [10, 100]}."""
 
 SETTING = ("agent", "label", "params", "budget", "every", "rate")
-"""What makes a setting: the same for all problems of a part."""
+"""Columns that identify a setting, which is the same for all problems of a part."""
 
 PROBLEM = ("part", "map", "start_x", "start_y", "goal_x", "goal_y", "seed", "every", "rate")
-"""What makes a problem: comparisons are paired on these."""
+"""Columns that identify a problem; paired comparisons match runs that agree in all of them."""
 
 
 def deviation(values: Numbers) -> float:
-    """The standard deviation, of a sample."""
+    """Return the standard deviation of a sample (divided by n - 1)."""
     return float(values.std(ddof=1)) if values.size > 1 else 0.0
 
 
 def standard_error(values: Numbers) -> float:
-    """Of the mean."""
+    """Return the standard error of the mean."""
     return deviation(values) / sqrt(values.size)
 
 
@@ -43,17 +43,19 @@ KINDS: Mapping[str, Callable[[Numbers], float]] = {
     "sd": deviation,
     "error": standard_error,
 }
-"""Words before the name of a column, and the number that they mean."""
+"""Functions that summarise a column, by the word that precedes its name, as in `median cost`."""
 
 KIND_WORDS = {"most": "maximum", "least": "minimum", "sd": "standard deviation of", "error": "standard error of"}
-"""What reports call the kinds that have another name there."""
+"""Names in reports of those kinds whose name there differs from the key in KINDS."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number for some runs: `cost` (the mean), `expansions/moves` (sum by sum), or one of KINDS before a column.
+    """Number computed from several runs.
 
-    Of those in which it is known: a sum by a sum is over the same runs.
+    It is `cost` (the mean of a column), `expansions/moves` (the sum of one column divided by the sum of another), or a
+    column after one of KINDS, such as `median cost`. Runs in which any of its columns is nan are left out, so both
+    sums of a ratio are taken over the same runs.
     """
 
     text: str
@@ -62,18 +64,18 @@ class Measure:
 
     @property
     def kind_word(self) -> str:
-        """What the kind is called in reports."""
+        """Return the name of the kind in reports."""
         return KIND_WORDS.get(self.kind, self.kind)
 
     @property
     def tails(self) -> "tuple[Measure, ...]":
-        """Median and maximum where this is a mean of cost ratios, else nothing."""
+        """Return the median and the maximum of the same column if this is a mean of cost ratios, else nothing."""
         if self.kind != "mean" or self.names[0] not in COST_RATIOS:
             return ()
         return tuple(Measure(f"{kind} {self.text}", kind, self.names) for kind in ("median", "most"))
 
     def of(self, frame: "Frame") -> float:
-        """The number for all runs of a frame; nan when there are none."""
+        """Return the number for all runs of a frame, or nan if no run has the needed values."""
         columns = [frame.numbers(name) for name in self.names]
         known = ~np.isnan(columns).any(axis=0)
         values = [column[known] for column in columns]
@@ -86,7 +88,7 @@ class Measure:
 
 
 def measure_of(text: str) -> Measure | str:
-    """The measure that a text names, or what is wrong with it."""
+    """Return the measure that a text names, or the unknown part of the text."""
     word, _, rest = text.strip().partition(" ")
     kind, names = "mean", [text.strip()]
     if word in KINDS and rest:
@@ -100,7 +102,7 @@ def measure_of(text: str) -> Measure | str:
 
 
 class DamageError(ValueError):
-    """A cell holds what no run can have."""
+    """Error raised for a cell whose value no run can have."""
 
 
 MAX_CELL = 1e18
@@ -109,24 +111,30 @@ _TYPES: Mapping[type, frozenset[type]] = {
     float: frozenset({int, float, type(None)}),
     str: frozenset({str, type(None)}),
 }
-"""What SQLite gives for the kinds of columns: it keeps a whole number as whatever it was written as."""
+"""Python types accepted from SQLite for each kind of column; a number may have been stored as int or as float."""
 
 
 class Frame:
-    """Columns of equal length. Numbers are floats with nan for nothing; everything else is text."""
+    """Columns of equal length. Numeric columns are floats with nan for missing values; all others are text."""
 
     def __init__(self, columns: Mapping[str, npt.NDArray[Any]], params: Sequence[Mapping[str, Any]] = ()) -> None:
-        """`params`: for each code in the column `params`, the parameters that it stands for."""
+        """Create a frame.
+
+        Args:
+            columns: The arrays by name.
+            params: The parameters of agents, indexed by the codes in the column `params`.
+        """
         self.columns = dict(columns)
         self.params = list(params)
         self.length = len(next(iter(self.columns.values()))) if self.columns else 0
-        self._part_of: tuple[Frame, npt.NDArray[Any]] | None = None  # whose rows these are, and which of them
+        # frame that this one is a selection of, with the mask or the indices of the selected rows
+        self._part_of: tuple[Frame, npt.NDArray[Any]] | None = None
 
     def __len__(self) -> int:
         return self.length
 
     def column(self, name: str) -> npt.NDArray[Any]:
-        """A column, or a parameter of the agents as one."""
+        """Return a stored or derived column, or the values of a parameter of the agents."""
         if name not in self.columns:
             if self._part_of is None:
                 self.columns[name] = self._derived(name)
@@ -172,25 +180,34 @@ class Frame:
         return values[self.column("params").astype(np.int64)] if self.params else np.full(len(self), None, object)
 
     def _bound(self) -> Numbers:
-        """Theorem 2 of "Time-Bounded Best-First Search": (N - 1) / k steps of a search, and 2 w cheapest paths."""
+        """Return the bound on cost by theorem 2 of "Time-Bounded Best-First Search".
+
+        It is floor((N - 1) / k) diagonal steps plus 2 w times the cost of the cheapest path, with N expansions.
+        """
         weight = np.array([np.nan if w is None else w for w in self.column("weight").tolist()], np.float64)
         steps = np.floor((self.numbers("expansions") - 1) / self.numbers("budget"))
         return steps * sqrt(2.0) + 2.0 * weight * self.numbers("optimal")
 
     @property
     def unfinished(self) -> int:
-        """The runs, or trials, that neither reached the goal nor proved that there is no way."""
+        """Return the number of rows that neither reached the goal nor proved that there is no path."""
         return len(self) - int(np.isin(self.column("outcome").astype(str), (REACHED, NO_PATH)).sum())
 
     def take(self, chosen: npt.NDArray[Any]) -> "Frame":
-        """Some of the rows. A column is copied when it is first asked for: of sixty, most never are."""
+        """Return a frame of selected rows.
+
+        Columns are copied lazily, at the first access, because most of the about sixty columns are never used.
+
+        Args:
+            chosen: A boolean mask or an array of row indices.
+        """
         part = Frame({}, self.params)
         part.length = int(np.count_nonzero(chosen)) if chosen.dtype == np.bool_ else chosen.size
         part._part_of = self, chosen
         return part
 
     def where(self, wanted: Where) -> "Frame":
-        """The rows that have these values."""
+        """Return the rows that match a filter."""
         chosen = np.ones(len(self), np.bool_)
         for name, value in wanted.items():
             values = value if isinstance(value, (list, tuple)) else [value]
@@ -199,7 +216,7 @@ class Frame:
         return self if chosen.all() else self.take(chosen)
 
     def groups(self, names: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], "Frame"]]:
-        """The rows by their values of some attributes, in the order in which these are first met."""
+        """Yield (values of the attributes, rows with these values), ordered by the first row of each group."""
         for key, rows in self.group_rows(names).items():
             yield key, self.take(rows)
 
@@ -214,7 +231,7 @@ class Frame:
         return dict(sorted(found.items(), key=lambda item: int(item[1][0])))
 
     def codes(self, names: Sequence[str]) -> tuple[npt.NDArray[np.int64], list[tuple[Any, ...]]]:
-        """For each row the number of its group, and the values of each group."""
+        """Return the group number of each row, and the attribute values of each group."""
         whole = np.zeros(len(self), np.int64)
         for name in names:
             code, count = _coded(self.column(name))
@@ -226,12 +243,15 @@ class Frame:
 
 
 def shared_out(frame: Frame, name: str) -> Numbers:
-    """What is known of a whole run and stands on the line of each of its trials, by the cells that each expanded."""
+    """Return a column in which each run's value is divided among its trials in proportion to their expansions.
+
+    In the frame, every trial's row holds the value of the whole run.
+    """
     last = frame.numbers("last_trial") > 0
     if last.all():
         return frame.numbers(name)
     run: npt.NDArray[np.int64] = np.cumsum(last) - last
-    work = frame.numbers("expansions") + 1e-9  # of a run without any, all trials have the same
+    work = frame.numbers("expansions") + 1e-9  # equal shares for the trials of a run without expansions
     return np.asarray(frame.numbers(name) * work / np.bincount(run, work)[run], np.float64)
 
 
@@ -255,7 +275,7 @@ def _equal(column: npt.NDArray[Any], value: Any) -> npt.NDArray[np.bool_]:
 
 
 def _plain(value: Any) -> Any:
-    """A cell as a Python value: whole numbers whole, nan None."""
+    """Return a cell as a plain Python value: floats with integer values as int, nan as None."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
@@ -264,7 +284,13 @@ def _plain(value: Any) -> Any:
 
 
 def frame_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Frame:
-    """A frame from rows as they lie in a store. The texts of parameters become codes."""
+    """Return a frame of the rows of a store.
+
+    The JSON texts in the column `params` are replaced by codes, which index `Frame.params`.
+
+    Raises:
+        DamageError: A cell has a value that no run can have.
+    """
     columns: dict[str, npt.NDArray[Any]] = {}
     params: dict[str, int] = {}
     by_name = dict(zip(names, zip(*rows, strict=True), strict=False)) or dict.fromkeys(names, ())
@@ -294,13 +320,13 @@ def _check_cells(columns: Mapping[str, Sequence[Any]]) -> None:
 
 
 def _are_bounded(cells: Sequence[Any]) -> bool:
-    """Return whether all numbers are ones that sums and axes can hold; other cells do not count."""
+    """Return whether no float exceeds MAX_CELL in magnitude, so that sums and axes can hold all of them."""
     numbers = [cell for cell in cells if type(cell) is float]
     return not numbers or max(map(abs, numbers)) <= MAX_CELL
 
 
 def params_of(text: str) -> dict[str, Any]:
-    """Return the parameters that a text in JSON holds."""
+    """Return the parameters that a JSON text contains; raise a DamageError if it contains none."""
     try:
         params = json.loads(text)
     except ValueError:
@@ -314,7 +340,15 @@ def params_of(text: str) -> dict[str, Any]:
 
 
 def setting_names(frame: Frame, agents: Mapping[str, str]) -> dict[tuple[Any, ...], str]:
-    """A short name for each setting: its agent or label, the parameters in which others of that name differ, budget."""
+    """Return a short name for each setting: its agent or label, and only the values that distinguish it from others.
+
+    Parameters are included if another setting with the same agent and label has other values; budget and rate of
+    changes are included if they are not the same in the whole frame.
+
+    Args:
+        frame: The results.
+        agents: The displayed name of each agent, by its key.
+    """
     keys = list(frame.group_rows(SETTING))
     kin: dict[Any, list[tuple[Any, ...]]] = {}
     for key in keys:

@@ -1,7 +1,7 @@
-"""From a specification to its runs: which world each is made in, what it is called, and how they are cut into tasks.
+"""Plan of an experiment: the runs of a specification, their keys and row numbers, and the tasks that compute them.
 
-A run is known by its key: a digest of everything that its result depends on, the program included. Results that have
-the key already are never computed again, whatever else was changed in a specification.
+The key of a run is a digest of everything that its result depends on, including the version of the program. A run
+whose key already has results is never computed again, even if other parts of the specification have changed.
 """
 
 import json
@@ -20,7 +20,7 @@ from sim.params import Value
 
 @dataclass(frozen=True)
 class Walk:
-    """One agent in a world, and where its results belong."""
+    """One agent of a job, and the key under which the results of its run are stored."""
 
     kind: str
     params: Mapping[str, Value]
@@ -30,7 +30,10 @@ class Walk:
 
 @dataclass(frozen=True)
 class Job:
-    """One world: a problem and those who walk on it. Small, because it travels."""
+    """One world to simulate: a problem and the agents that walk on it.
+
+    Jobs are pickled and sent to workers, so they are kept small; the map travels once per task.
+    """
 
     start: tuple[int, int]
     goal: tuple[int, int]
@@ -45,11 +48,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Task:
-    """Some worlds on one map, for one worker."""
+    """Unit of work for one worker: several jobs on one map."""
 
     board: Packed
     jobs: tuple[Job, ...]
-    code: str  # the program that is to run it; another one would give other results
+    code: str  # version of the program that planned the task; a worker with another version must refuse it
 
     @property
     def runs(self) -> int:
@@ -58,7 +61,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Batch:
-    """Everything of one part that walks under one setting (or together): the same but for the problem."""
+    """Runs of one part that differ only in their problem.
+
+    A batch has one setting, or all settings of the part if they share a world (`Part.together`).
+    """
 
     part: Part
     settings: tuple[Setting, ...]
@@ -67,16 +73,21 @@ class Batch:
     first_row: int
 
     def row(self, case: int, setting: int) -> int:
-        """The number of a run: all problems of the first setting, then those of the second."""
+        """Return the row number of a run. Rows are ordered by setting first, then by problem.
+
+        Args:
+            case: Index of the problem in the part.
+            setting: Index of the setting in the batch.
+        """
         return self.first_row + setting * len(self.part.cases) + case
 
     def world_seed(self, case: Case) -> int:
-        """Another one for each problem of a map, and for each seed of the specification."""
+        """Return the seed of the world of a problem; it depends on the batch's seed and on the problem's number."""
         return seed_of_problem(self.seed, case.number)
 
 
 def batches(spec: Specification) -> Iterator[Batch]:
-    """All of an experiment in its fixed order: parts, changes, seeds, settings, problems."""
+    """Yield all batches of an experiment in a fixed order: by part, random changes, seed and setting."""
     row = 0
     for part in spec.parts:
         for changes in part.changes:
@@ -90,7 +101,7 @@ def batches(spec: Specification) -> Iterator[Batch]:
 
 
 def setting_text(setting: Setting) -> str:
-    """A setting in one canonical line."""
+    """Return a canonical one-line text of a setting, for digests."""
     return f"{setting.kind} {params_text(setting.params)} {setting.budget}"
 
 
@@ -99,7 +110,7 @@ def params_text(params: Mapping[str, Value]) -> str:
 
 
 class Keys:
-    """The keys of the runs of one batch."""
+    """Computes the keys of the runs of one batch."""
 
     def __init__(self, batch: Batch) -> None:
         part, changes = batch.part, batch.changes
@@ -115,7 +126,7 @@ class Keys:
             self._begun.append(own)
 
     def of(self, case: Case) -> list[bytes]:
-        """One for each setting of the batch."""
+        """Return the keys of the runs on a problem, one for each setting of the batch."""
         seed = self._batch.world_seed(case)
         text = f"|{case.board.key}|{case.start}|{case.goal}|{seed}".encode()
         return [_digest(begun, text) for begun in self._begun]
@@ -132,7 +143,7 @@ def _digest(begun: Any, text: bytes) -> bytes:
 
 
 def planned_rows(spec: Specification) -> Iterator[tuple[Any, ...]]:
-    """(row, key, *columns.PLANNED) of every run, in order."""
+    """Yield (row, key, *columns.PLANNED) of every run, in the order of batches, settings and problems."""
     for batch in batches(spec):
         keys = Keys(batch)
         lines = [(keys.of(case), case) for case in batch.part.cases]
@@ -148,7 +159,7 @@ def planned_rows(spec: Specification) -> Iterator[tuple[Any, ...]]:
 
 
 class Packer:
-    """Packs each map once."""
+    """Cache of packed maps, so that each map is compressed only once."""
 
     def __init__(self) -> None:
         self._packed: dict[str, Packed] = {}
@@ -160,7 +171,15 @@ class Packer:
 
 
 def tasks(spec: Specification, done: set[bytes]) -> Iterator[Task]:
-    """What is not done yet, in slices of some problems on one map."""
+    """Yield tasks for all runs without results.
+
+    Each task has at most `spec.slice` problems, all on one map. A problem is left out if all of its runs in the
+    batch have results.
+
+    Args:
+        spec: The experiment.
+        done: The keys of all runs that have results.
+    """
     packer = Packer()
     for batch in batches(spec):
         keys = Keys(batch)
@@ -187,12 +206,16 @@ def job_of(batch: Batch, case: Case, keys: Iterable[bytes]) -> Job:
 
 
 def split(task: Task) -> list[Task]:
-    """The same work, a world a task: to find the one that is to blame."""
+    """Return one task for each job, to find the job that crashes its worker."""
     return [Task(task.board, (job,), task.code) for job in task.jobs]
 
 
 def find_row(spec: Specification, row: int) -> tuple[Batch, Case, Setting]:
-    """What a row of the results is about."""
+    """Return the batch, problem and setting of a row of the results.
+
+    Raises:
+        IndexError: The experiment has no such row.
+    """
     for batch in batches(spec):
         place = row - batch.first_row
         if 0 <= place < len(batch.settings) * len(batch.part.cases):

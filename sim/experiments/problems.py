@@ -1,7 +1,7 @@
-"""Where the problems of an experiment come from: rows of .scen files, random pairs on maps, generated maps.
+"""Problems of an experiment: rows of .scen files, random pairs of cells on maps, and generated maps.
 
-Everything that is drawn by lot is drawn with a seed and the name of its file, so that a problem stays the same whatever
-else an experiment holds.
+Random choices depend only on a seed and on the name of the file, so the problems of a file stay the same if other
+parts of the experiment change.
 """
 
 import itertools
@@ -44,7 +44,7 @@ WHAT_PROBLEMS_ARE = (
     "problems such as {scen: [maps/*.scen]}, {map: [maps/*.map], random: 40} or {generate: {kind: rooms}}"
 )
 
-_ONLY_WITH = {  # which sources a key goes with
+_ONLY_WITH = {  # sources of problems with which a key is allowed; other keys go with every source
     "rows": ("scen",),
     "optimal": ("scen", "map", "generate"),
     "shrink": ("map",),
@@ -54,15 +54,15 @@ _ONLY_WITH = {  # which sources a key goes with
     "swamp": ("scen", "map"),
 }
 
-_RING = 2  # how far from a sealed goal its walls are
-_TRIES = 1000  # pairs drawn for each one wanted, before there are not enough of the length asked for
+_RING = 2  # distance in cells between a sealed goal and its walls
+_TRIES = 1000  # maximum number of random pairs drawn per requested pair of a given length
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
 class Board:
-    """A map, what it is called, and a digest of everything in it that a run can depend on."""
+    """Map of an experiment with its name and a digest of everything in it that a run can depend on."""
 
     name: str
     grid: Grid = field(compare=False, repr=False)
@@ -75,7 +75,7 @@ class Board:
 
 @dataclass(frozen=True)
 class Packed:
-    """A map as it travels to a worker, who need not have its file."""
+    """Compressed map in the form that is sent to a worker, which may not have access to the map file."""
 
     name: str
     key: str
@@ -91,17 +91,21 @@ class Packed:
 
 @dataclass(frozen=True)
 class Case:
-    """One problem of an experiment."""
+    """One problem of an experiment: a map, a start and a goal."""
 
     board: Board
     start: Pair
     goal: Pair
-    listed: float | None  # the optimal length that its file states
-    number: int  # place among the problems of its map as they were drawn, or in its file
+    listed: float | None  # cost of the cheapest path according to its file
+    number: int  # index in its .scen file, or among the problems drawn on its map
 
 
 def board_of(name: str, grid: Grid) -> Board:
-    """A map with its digest: size, cost of a diagonal, movement rule if it is not the usual one, letters."""
+    """Return a map with its digest.
+
+    The digest covers size, cost of a diagonal move, movement rule and letters. The default movement rule is left out,
+    which keeps results valid that were stored before there were other rules.
+    """
     rule = "" if grid.movement.rule == RULE.default else f"{grid.movement.rule} "
     digest = blake2b(f"{grid.width} {grid.height} {grid.diagonal.hex()} {rule}".encode(), digest_size=12)
     digest.update(grid.original.tobytes())
@@ -118,12 +122,12 @@ def packed(board: Board) -> Packed:
 
 
 def chance_of(seed: int, name: str) -> Random:
-    """The lots of one file. Seed 0 is the draw behind the tables in docs/experiments.md."""
+    """Return the random numbers for one file. Seed 0 gives the problems of the tables in docs/experiments.md."""
     return Random(f"{seed} {name}" if seed else name)
 
 
 def sample(items: Sequence[_T], count: int, chance: Random) -> list[_T]:
-    """Up to `count` of the items, in their order."""
+    """Return a random sample of at most `count` items in their original order."""
     places = chance.sample(range(len(items)), min(count, len(items)))
     return [items[place] for place in sorted(places)]
 
@@ -131,9 +135,14 @@ def sample(items: Sequence[_T], count: int, chance: Random) -> list[_T]:
 def random_pairs(
     grid: Grid, count: int, chance: Random, lengths: tuple[float, float] = (0.0, float("inf"))
 ) -> list[tuple[int, int]]:
-    """`count` solvable problems, drawn evenly from all pairs of free cells; none on a map that has none.
+    """Return solvable problems as pairs of cells (start, goal), drawn uniformly from all connected pairs.
 
-    With lengths, only those whose cheapest path is neither shorter nor longer; fewer where they are too rare.
+    Args:
+        grid: The map.
+        count: The number of pairs. Fewer are returned if pairs of the given lengths are too rare, none if no two
+            cells of the map are connected.
+        chance: The source of random numbers.
+        lengths: The smallest and the largest cost of the cheapest path.
     """
     free = grid.free.nonzero()[0].tolist()
     label = regions(grid)
@@ -151,7 +160,11 @@ def random_pairs(
 
 
 def shrunk(grid: Grid, by: int) -> Grid:
-    """The map with squares of `by` x `by` cells made one, free where most of them are; what is over is cut off."""
+    """Return the map scaled down by the factor `by`.
+
+    A cell of the result is free if more than half of its `by` x `by` cells are. Rows and columns beyond the last
+    whole square are cut off.
+    """
     height, width = grid.height // by, grid.width // by
     free = grid.free_map[: height * by, : width * by]
     share = free.reshape(height, by, width, by).mean(axis=(1, 3))
@@ -160,7 +173,7 @@ def shrunk(grid: Grid, by: int) -> Grid:
 
 
 def sealed(case: Case) -> Case | None:
-    """The same problem with a ring of walls around the goal, two cells away; None if the start is inside it."""
+    """Return a problem with a ring of walls two cells away from its goal, or None if the start is inside the ring."""
     (x, y), grid = case.goal, case.board.grid
     if max(abs(case.start[0] - x), abs(case.start[1] - y)) <= _RING:
         return None
@@ -177,13 +190,13 @@ def sealed(case: Case) -> Case | None:
 
 @dataclass
 class Places:
-    """Folders in which the files of a specification are looked for, and the maps that are open already."""
+    """Folders in which the files of a specification are searched, and a cache of the maps that have been opened."""
 
     folders: Sequence[Path]
     boards: dict[tuple[object, ...], Board] = field(default_factory=dict)
 
     def find(self, pattern: str) -> list[tuple[str, Path]]:
-        """(name, path) of the files that fit a pattern, in the first folder where any does."""
+        """Return (name, path) of all files that match a pattern, from the first folder with any matching file."""
         for folder in self.folders:
             found = sorted({path for path in _glob(folder, pattern) if self._is_open(path)})
             if found:
@@ -191,7 +204,7 @@ class Places:
         return []
 
     def refusals(self, pattern: str) -> list[str]:
-        """Return why files that fit a pattern must not be opened."""
+        """Return a message for each file that matches a pattern but must not be opened."""
         places = [path for folder in self.folders for path in sorted(_glob(folder, pattern)) if path.is_file()]
         return [f"{path}: {why}" for path in places if (why := self._refusal(path)) is not None]
 
@@ -199,11 +212,14 @@ class Places:
         return path.is_file() and self._refusal(path) is None
 
     def _refusal(self, path: Path) -> str | None:
-        """Return why a file must not be opened; the folder around each of the folders is open as well."""
+        """Return why a file must not be opened, or None if it may be.
+
+        Files may be opened in each of the folders, and in the parent of each folder.
+        """
         return refusal(os.path.normpath(path), [*self.folders, *(folder.resolve().parent for folder in self.folders)])
 
     def board(self, key: tuple[object, ...], name: str, make: Callable[[], Grid]) -> Board:
-        """A map that is opened once however many problems lie on it."""
+        """Return a map from the cache, and create it with `make` on first use."""
         if key not in self.boards:
             self.boards[key] = board_of(name, make())
         return self.boards[key]
@@ -217,8 +233,9 @@ def _glob(folder: Path, pattern: str) -> list[Path]:
 
 
 def _name_below(path: Path, folder: Path) -> str:
-    """What a file is called in results, which hold text; not every name of a file is."""
-    for place, home in ((path.resolve(), folder.resolve()), (path, folder)):  # a link may lead out of the folder
+    """Return the name of a file in results: its path relative to a folder, without unprintable characters."""
+    # a link may lead out of the folder, so the unresolved path is tried as well
+    for place, home in ((path.resolve(), folder.resolve()), (path, folder)):
         if place.is_relative_to(home):
             return printable(place.relative_to(home).as_posix())
     return printable(f"{path.parent.name}/{path.name}")
@@ -228,7 +245,16 @@ def _name_below(path: Path, folder: Path) -> str:
 
 
 def read_problems(entry: Field, places: Places, notes: list[str]) -> list[Case]:
-    """The problems that a mapping describes, in a fixed order. What is left out goes to `notes`."""
+    """Read the problems that a mapping describes.
+
+    Args:
+        entry: The mapping; mistakes are collected in `entry.problems`.
+        places: The folders to search for files.
+        notes: Receives a message for each file with problems that cannot be run.
+
+    Returns:
+        The problems, in an order that depends only on the mapping and the files.
+    """
     fields = entry.keys(KEYS, WHAT_PROBLEMS_ARE)
     sources = [key for key in ("scen", "map", "generate") if key in fields]
     if isinstance(entry.value, dict) and len(sources) != 1:
@@ -294,7 +320,10 @@ class _Reader:
         return low, high
 
     def _fitting(self, part: Field, name: str, path: Path, low: float, high: float) -> tuple[str, list[Case]]:
-        """The rows of one file that are asked for and can be run."""
+        """Return the name of the map and the problems of one .scen file.
+
+        Only rows that were requested, have a cheapest path from `low` to `high`, and can be run are returned.
+        """
         map_name = name.removesuffix(".scen")
         try:
             scen = read_scen(path)
@@ -321,7 +350,7 @@ class _Reader:
         return str(entry.value) if isinstance(entry.value, (str, int)) else entry.text(1000)
 
     def _case(self, row: ScenRow, path: Path) -> Case | str:
-        """The problem of a row; or why there is none."""
+        """Return the problem of a row, or a message if it cannot be run."""
         if row.problem is not None:
             return row.problem
         board = self._board(find_map(path, row.map_name, self.places.folders))
@@ -342,7 +371,7 @@ class _Reader:
     # --- maps ---
 
     def _files(self, key: str) -> Iterator[tuple[Field, str, Path]]:
-        """(its place in the specification, name, path) of every file that a pattern means, each once."""
+        """Yield (field with the pattern, name, path) of every file that matches one of the patterns, each file once."""
         entry = self.fields[key]
         parts = [entry] if isinstance(entry.value, str) else entry.items("a pattern such as maps/*.scen, or a list")
         seen: set[Path] = set()
@@ -391,7 +420,7 @@ class _Reader:
     # --- generated maps ---
 
     def generated(self) -> list[Case]:
-        """A problem on every map of the grid of recipes: the generator's own, or random ones."""
+        """Return the problems on all generated maps: the generator's own start and goal, or random pairs."""
         entry = self.fields["generate"]
         parts = entry.any_keys("a recipe such as {kind: rooms, width: 64, seed: [1, 2]}")
         if "kind" not in parts:
@@ -417,7 +446,7 @@ class _Reader:
 
 
 def _grid_of(parts: dict[str, Field]) -> Iterator[dict[str, Any]]:
-    """All combinations of the values that are given as lists."""
+    """Yield all combinations of the values of a recipe whose values may be lists."""
     values = [part.value if isinstance(part.value, list) else [part.value] for part in parts.values()]
     for chosen in itertools.product(*values):
         yield dict(zip(parts, chosen, strict=True))

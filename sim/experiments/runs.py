@@ -1,4 +1,4 @@
-"""Doing the runs of a task: one world after the other, one line of results for each agent or trial."""
+"""Simulation of the runs of a task: one world after another, one line of results per agent or trial."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from sim.walker import Walker
 from sim.world import BULK, World
 
 Line = tuple[Any, ...]
-"""(key, *columns.MEASURED, *columns.TIMES) of one run, or of one trial of it."""
+"""Line of results: (key, *columns.MEASURED, *columns.TIMES) of one run, or of one trial of a run."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that could not be done, or in which the agent was stopped, and why."""
+    """Key of a run that raised an exception or whose agent was stopped by the referee, and the reason as text."""
 
     key: bytes
     text: str
@@ -34,7 +34,15 @@ def do_task(
     grid: Grid | None = None,
     data_stopwatch: Stopwatch | None = None,
 ) -> tuple[list[Line], list[Failure]]:
-    """All runs of a task. What goes wrong in one world does not touch the others."""
+    """Simulate all runs of a task. An exception in one world does not affect the other worlds.
+
+    Args:
+        task: The runs.
+        specs: All agents by their keys.
+        stopwatch: Clock in seconds for the planning of agents.
+        grid: The map of the task, if the caller has already unpacked it.
+        data_stopwatch: Clock in seconds for data that agents compute before the run.
+    """
     board = grid or task.board.unpack()
     lines: list[Line] = []
     failures: list[Failure] = []
@@ -43,7 +51,7 @@ def do_task(
             found, offences = do_job(job, board, specs, stopwatch, data_stopwatch)
             lines += found
             failures += offences
-        except Exception as error:  # whatever an agent does wrong is reported with its problem, and the rest goes on
+        except Exception as error:  # report any error of an agent as a failure of its runs, and continue
             text = f"{type(error).__name__}: {error}"
             failures += [Failure(walk.key, text) for walk in job.walks]
     return lines, failures
@@ -56,7 +64,10 @@ def do_job(
     stopwatch: Stopwatch,
     data_stopwatch: Stopwatch | None = None,
 ) -> tuple[list[Line], list[Failure]]:
-    """One world from its beginning to its end. `data_stopwatch`: for data that is computed before the run."""
+    """Simulate the world of one job until its end.
+
+    The arguments are explained in `do_task`.
+    """
     _prepare([config_of(walk) for walk in job.walks], job, grid, specs, data_stopwatch)
     world = world_of(job, grid, specs, stopwatch)
     walkers = tuple(world.walkers)
@@ -78,7 +89,7 @@ def _prepare(
     specs: Mapping[str, AgentSpec],
     stopwatch: Stopwatch | None,
 ) -> None:
-    """Make what agents compute before the run, so that it is known how long that takes."""
+    """Compute the data that agents prepare before the run, so that the time for it is measured separately."""
     if is_anything_needed(configs, specs):
         for _ in preparing(configs, specs, grid, (grid.cell(*job.start), grid.cell(*job.goal)), stopwatch):
             pass
@@ -87,7 +98,10 @@ def _prepare(
 def world_of(
     job: Job, grid: Grid, specs: Mapping[str, AgentSpec], stopwatch: Stopwatch | None = None, **options: Any
 ) -> World:
-    """The world of a job at tick 0, its agents on the start. A map that changes is a copy."""
+    """Return the world of a job at tick 0, with its agents on the start.
+
+    The map is copied if it changes during the run, because other jobs use the same grid.
+    """
     ground = Grid(grid.original.copy(), grid.movement, grid.name) if job.changes else grid
     world = World(
         ground,
@@ -118,7 +132,7 @@ def _alone(world: World, job: Job) -> Iterator[Line]:
 
 
 def _why_active(job: Job, walker: Walker) -> str:
-    """What ended the run of an agent that was still on its way."""
+    """Return the outcome for an agent that is still active when its run ends: out of moves, or stuck."""
     return MOVE_LIMIT if _moves_left(job, walker) <= 0 else STUCK
 
 
@@ -127,16 +141,19 @@ def _moves_left(job: Job, walker: Walker) -> int:
 
 
 def _together(world: World, job: Job) -> Iterator[Line]:
-    """Let all walk, or one where the map changes; those who have arrived leave, so that no change need be told to them,
-    and those out of moves.
+    """Run all agents of a world with several agents or with random changes, and yield their lines.
 
-    Nobody moves more than once a tick, so that nobody gets beyond the limit in as many ticks as there are moves left.
+    Agents that have arrived or have no moves left are removed from the world, so that they are not notified of map
+    changes. An agent moves at most once per tick, so advancing by the smallest number of moves left cannot exceed the
+    limit of any agent.
     """
     step = job.changes.every if job.changes else BULK
     everybody, proofs = list(world.walkers), Proofs()
     while world.walkers and world.tick < job.ticks and not world.is_over:
         moves = min(_moves_left(job, walker) for walker in world.walkers)
-        to_next_step = step - world.tick % step  # changes come at these ticks, and find the same agents there
+        # every advance ends no later than the next random change (at multiples of `step`), so that which agents are
+        # present at a change does not depend on how long the advances were
+        to_next_step = step - world.tick % step
         world.advance(min(to_next_step, job.ticks - world.tick, moves))
         proofs.look(world.walkers)
         world.walkers = [w for w in world.walkers if not _leaves(job, w)]
@@ -168,7 +185,10 @@ def _line(walk: Walk, found: Mapping[str, Any]) -> Line:
 
 
 def _data_of(prepared: Sequence[Prepared]) -> dict[str, Any]:
-    """What the data behind a run costs as a whole: of a database a run needs one column, as dear as the others."""
+    """Return size and cost of all prepared data behind a run.
+
+    A run computes only one column of a database, so its numbers are multiplied by the number of columns (`pieces`).
+    """
     times = [None if data.build_ms is None else data.pieces * data.build_ms for data in prepared]
     return {
         "entries": sum(data.pieces * data.entries for data in prepared),

@@ -1,4 +1,4 @@
-"""Specifications of experiments: which agents walk on which problems, under which conditions, as a small YAML file.
+"""Specifications of experiments: YAML files that list agents, problems and the conditions of the runs.
 
     format: backmove-experiment
     version: 1
@@ -6,9 +6,9 @@
     agents: ["tb-wa:weight=1", {kind: tb-wa, weight: [1.4, 3]}, lrta]
     budgets: [1, 16]
 
-A file is checked as a whole: maps are opened, problems drawn, and all that is wrong comes out in one ConfigError, a
-line each. An experiment of several parts gives under `parts` what is not the same in all of them; `small` holds what
-is different when it is run in its small size.
+A file is checked as a whole: maps are opened and problems drawn, and a single ConfigError lists all mistakes, one per
+line. An experiment of several parts lists under `parts` the keys that are not the same for all of them. `small` lists
+the keys that change if the experiment is run in its small size.
 """
 
 import itertools
@@ -43,7 +43,8 @@ SIZES = ("full", "small")
 SLICE = Param("slice", int, 100, "problems in a task", 1, 100_000)
 MOVES = Param("moves", int, 10_000_000, "an agent gives up after so many moves", 1, 1_000_000_000_000)
 TICKS = Param("ticks", int, 100_000_000, "a world ends after so many ticks", 1, 1_000_000_000)
-TICKS_OF_CHANGES = 100_000  # where the map changes for ever, an agent that is walled in may wait for ever
+# default of `ticks` for maps that change at random: an enclosed agent would otherwise wait for TICKS.default ticks
+TICKS_OF_CHANGES = 100_000
 FLAG = Param("flag", bool, True, "yes or no")
 
 PART_KEYS = (
@@ -79,7 +80,7 @@ _WHAT_AGENTS_ARE = "a list of agents such as ['tb-wa:weight=1', {kind: tb-wa, we
 
 @dataclass(frozen=True)
 class Setting:
-    """An agent, all of its parameters, its budget."""
+    """Agent with values for all of its parameters, and its budget in expansions per tick."""
 
     kind: str
     params: Mapping[str, Value]
@@ -89,7 +90,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Part:
-    """Problems, the settings that walk on all of them, and the conditions under which they do."""
+    """Part of an experiment: its problems, the settings that run on each of them, and the conditions of the runs."""
 
     name: str
     cases: tuple[Case, ...]
@@ -99,18 +100,20 @@ class Part:
     trials: int = 1
     moves: int = int(MOVES.default)
     ticks: int = int(TICKS.default)
-    measures: bool = True  # count non-optimal moves, which takes a search for true distances
-    together: bool = False  # all settings of a problem in one world, so that they meet the same changes
+    measures: bool = True  # whether non-optimal moves are counted, which needs a search for true distances
+    together: bool = False  # whether all settings of a problem share a world, and so the same random changes
 
     @property
     def count(self) -> int:
-        """How many runs it has."""
+        """Return the number of runs of this part."""
         return len(self.cases) * len(self.settings) * len(self.changes) * len(self.seeds)
 
 
 @dataclass(frozen=True)
 class Specification:
-    name: str  # of its file, without folder and ending
+    """Experiment as its file describes it, in one of its two sizes."""
+
+    name: str  # name of its file without folder and extension
     text: str
     parts: tuple[Part, ...]
     title: str = ""
@@ -122,8 +125,9 @@ class Specification:
     claims: tuple[Claim, ...] = ()
     tables: tuple[Grouping, ...] = ()
     figures: tuple[Figure, ...] = ()
-    left_out: tuple[str, ...] = ()  # problems that cannot be run; of a presentation, what it cannot show
-    folder: str = ""  # where its files are looked for first
+    # messages about problems that cannot be run or, if only the presentation was read, about parts that it cannot show
+    left_out: tuple[str, ...] = ()
+    folder: str = ""  # folder in which its files are searched first
 
     @property
     def count(self) -> int:
@@ -133,7 +137,17 @@ class Specification:
 def load_experiment(
     path: str | os.PathLike[str], specs: Mapping[str, AgentSpec], size: str = "full", maps: Iterable[Path] = ()
 ) -> Specification:
-    """The specification in a file. Its files are looked for beside it and in the folders `maps`."""
+    """Read a specification from a file.
+
+    Args:
+        path: The file.
+        specs: All agents by their keys.
+        size: One of SIZES.
+        maps: Folders in which map files are searched, after the folder of the specification.
+
+    Raises:
+        ConfigError: The file cannot be read or has mistakes; lists all of them.
+    """
     data = read_file(path, MAX_BYTES, ".yaml")
     return parse_experiment(data, str(path), specs, size, (Path(path).parent, *maps))
 
@@ -141,7 +155,18 @@ def load_experiment(
 def parse_experiment(
     data: bytes | str, name: str, specs: Mapping[str, AgentSpec], size: str = "full", folders: Sequence[Path] = ()
 ) -> Specification:
-    """The specification that a text describes. Both sizes are checked, whichever is asked for."""
+    """Parse the text of a specification. Both sizes are checked, and the requested one is returned.
+
+    Args:
+        data: The text.
+        name: The name of its file, for messages.
+        specs: All agents by their keys.
+        size: One of SIZES.
+        folders: The folders in which map files are searched, in this order.
+
+    Raises:
+        ConfigError: The text has mistakes; lists all of them.
+    """
     document = read_yaml(data, name)
     check_kind(document, EXPERIMENT)
     places = Places(tuple(folders))
@@ -151,7 +176,7 @@ def parse_experiment(
         problems = Problems(document)
         read[which] = _Reader(Field(problems, (), document.data), specs, places, which).read(_text_of(data))
         mistakes += problems.found
-    if mistakes:  # most are of both sizes; each is told once
+    if mistakes:  # most mistakes are found in both sizes; duplicates are removed
         raise ConfigError(text for _, text in sorted(dict.fromkeys(mistakes), key=lambda mistake: mistake[0]))
     found = read[size]
     if found.count > MAX_RUNS:
@@ -160,9 +185,10 @@ def parse_experiment(
 
 
 def presentation_of(text: str, name: str) -> Specification:
-    """Return what a specification says of its report: titles, claims, tables, figures. Its maps need not be there.
+    """Return a specification with only the content of its report: titles, claims, tables and figures.
 
-    Claims, tables and figures that this version of the program refuses are left out; `left_out` says why.
+    Parts are not read, so the files of maps need not exist. Claims, tables and figures that this version of the program
+    does not accept are dropped; `left_out` lists the reasons.
     """
     problems = Problems(read_yaml(text, name))
     root = Field(problems, (), problems.document.data)
@@ -175,7 +201,7 @@ def _text_of(data: bytes | str) -> str:
 
 
 class _Reader:
-    """Reads one size of a document. Whatever is wrong is noted, and reading goes on with what is right."""
+    """Reader of one size of a document. It collects mistakes and continues with the remaining fields."""
 
     def __init__(self, root: Field, specs: Mapping[str, AgentSpec], places: Places, size: str) -> None:
         self.root, self.specs, self.places, self.size = root, specs, places, size
@@ -187,7 +213,12 @@ class _Reader:
         self._spare: dict[tuple[str | int, ...], dict[str, Field]] = {}
 
     def read(self, text: str, has_parts: bool = True) -> Specification:
-        """Everything; without `parts`, only what a report needs to know."""
+        """Read the document.
+
+        Args:
+            text: The text of the document, stored in the result.
+            has_parts: Whether parts are read; a report does not need them.
+        """
         parts = tuple(self._parts()) if has_parts else ()
         if has_parts and self.size == "small":
             self._check_small()
@@ -211,7 +242,7 @@ class _Reader:
         )
 
     def _check_words(self, parts: Sequence[Part]) -> None:
-        """Whether what a report shows is there; nothing to say where the parts themselves are wrong."""
+        """Note names in claims, tables and figures that no run has; do nothing if the parts have mistakes."""
         settings = [setting for part in parts for setting in part.settings]
         if self.root.problems.found or not settings:
             return
@@ -284,7 +315,10 @@ class _Reader:
         )
 
     def _made_small(self, name: str, fields: dict[str, Field]) -> dict[str, Field]:
-        """The same fields with what `small` says instead; of problems, only the keys that are there."""
+        """Return the fields of a part with the replacements of `small`.
+
+        In `problems`, only keys that the full size has are replaced.
+        """
         smaller = {key: part for key, part in self.small.items() if key in PART_KEYS}
         if "parts" in self.small:
             parts = self.small["parts"].any_keys("parts by name")
@@ -297,14 +331,14 @@ class _Reader:
         return found
 
     def _note_overlay(self, entry: Field, other: Field) -> None:
-        """Remember which keys of problems in the small size have taken no place yet."""
+        """Remove from the unused keys of `small` problems those that replace a key of the full size here."""
         keys = other.keys(PROBLEM_KEYS, "what is different of the problems") if other.path not in self._spare else {}
         spare = self._spare.setdefault(other.path, keys)
         for key in [key for key in spare if entry.is_mapping and key in entry.value]:
             del spare[key]
 
     def _check_small(self) -> None:
-        """Whether everything that the small size says takes the place of something."""
+        """Note parts and keys of problems in `small` that replace nothing in the full size."""
         parts = self.fields["parts"].value if "parts" in self.fields else {}
         below = self.small["parts"].value if "parts" in self.small else {}
         if isinstance(parts, dict) and isinstance(below, dict):
@@ -364,7 +398,7 @@ class _Reader:
                 yield Setting(spec.key, params, budget, label)
 
     def _grid(self, spec: AgentSpec, fields: Mapping[str, Field]) -> list[dict[str, Value]]:
-        """Every combination of the values of its parameters."""
+        """Return all combinations of the parameter values that an entry lists."""
         axes: dict[str, list[Value]] = {}
         for key, entry in fields.items():
             if key in ("kind", "label", "budgets"):
@@ -382,13 +416,13 @@ class _Reader:
 
 
 def _is_numeric(name: str, settings: Iterable[Setting]) -> bool:
-    """Return whether all agents that have a parameter have numbers in it."""
+    """Return whether a parameter is a number in all settings that have it."""
     values = [setting.params[name] for setting in settings if name in setting.params]
     return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
 
 
 def _values(entry: Field, param: Param) -> list[Value]:
-    """One value or a list of them, each legal and each once."""
+    """Return the legal values of a field that has one value or a list, without duplicates; note illegal values."""
     parts = entry.items("") if isinstance(entry.value, list) else [entry]
     if not parts:
         entry.expect("at least one value")
@@ -417,7 +451,7 @@ def _default(param: Param, value: int) -> Param:
 
 
 def _changes(entry: Field) -> tuple[RandomChanges | None, ...]:
-    """Random dynamics, each rate and interval with each other: {every: 10, rate: [1, 5, 10]}."""
+    """Return all combinations of rate and interval of random changes, such as {every: 10, rate: [1, 5, 10]}."""
     parts = entry.keys(("every", "rate", "repeat"), "random changes such as {every: 10, rate: [1, 5]}")
     every = require(parts, "every", entry, "the ticks between changes") if parts else None
     rate = require(parts, "rate", entry, "the percentage of cells that change") if parts else None
@@ -429,7 +463,10 @@ def _changes(entry: Field) -> tuple[RandomChanges | None, ...]:
 
 
 def _overlaid(entry: Field, other: Field) -> Field:
-    """A mapping in which another takes the place of the keys that both have. Lines are those of the first one."""
+    """Return a mapping in which the values of keys that both mappings have come from the second one.
+
+    The result has the position of the first mapping, so messages name its line numbers.
+    """
     if not isinstance(entry.value, dict) or not isinstance(other.value, dict):
         return entry
     taken: dict[str, Any] = {key: value for key, value in other.value.items() if key in entry.value}

@@ -1,7 +1,8 @@
-"""The results of an experiment on disk: one SQLite file with one writer.
+"""Results of an experiment on disk: a SQLite file with a single writer.
 
-What a line of results depends on is its key (plan.py); the plan says which keys the present specification asks for, and
-in which order. A killed program loses the task it was at and nothing else.
+The table `results` is indexed by the keys of runs (plan.py). The table `plan` lists the keys that the current
+specification asks for, in the order of its rows. Results are committed once per task, so a program that is killed
+loses only its unfinished tasks.
 """
 
 import os
@@ -40,7 +41,7 @@ CREATE TABLE IF NOT EXISTS failures (key BLOB PRIMARY KEY, text TEXT) WITHOUT RO
 
 
 class Store:
-    """An open folder of results."""
+    """Open results folder of an experiment."""
 
     def __init__(self, folder: Path, connection: sqlite3.Connection, lock: sqlite3.Connection | None = None) -> None:
         self.folder, self._db, self._lock = folder, connection, lock
@@ -58,7 +59,7 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """A whole change or none; a disk that is full is said, and what was there stays."""
+        """Run a transaction: commit it, or roll it back and raise a ConfigError (for example if the disk is full)."""
         try:
             with self._db:
                 yield
@@ -71,7 +72,10 @@ class Store:
     # --- what is to be done ---
 
     def set_plan(self, spec: Specification) -> None:
-        """Put the runs of a specification in the place of those before."""
+        """Replace the plan by the runs of a specification; do nothing if the plan is already up to date.
+
+        A new plan deletes the recorded failures. Results are kept.
+        """
         wanted = f"{code_version()}{_versions_of(spec)} {spec.size} {_maps_of(spec)}\n{spec.text}"
         if self.meta("plan") == wanted:
             return
@@ -88,11 +92,11 @@ class Store:
             self._set_meta("cutoff", str(spec.cutoff))
 
     def is_planned_on(self, board: Board) -> bool:
-        """Whether a map is still the one that the results are of."""
+        """Return whether the plan was made on this version of a map."""
         return _word_of(board) in self.meta("plan").partition("\n")[0]
 
     def _ask(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
-        """What the file answers. Where it is damaged, or not ours, that is said."""
+        """Yield the rows of a query; raise a ConfigError if the file is damaged or is no file of results."""
         try:
             # `yield from` would also close the cursor when this generator is closed, which fails after the database.
             for row in self._db.execute(query, values):  # noqa: UP028
@@ -114,17 +118,25 @@ class Store:
     # --- what is done ---
 
     def done(self) -> set[bytes]:
-        """The keys of all results, also of those that the present plan does not ask for."""
+        """Return the keys of all stored results, including results that the current plan does not ask for."""
         return {key for (key,) in self._ask("SELECT DISTINCT key FROM results")}
 
     def count(self) -> tuple[int, int]:
-        """(runs of the plan that are done, all of them)."""
+        """Return (number of runs of the plan that have results, number of all runs of the plan)."""
         [(whole,)] = self._ask("SELECT COUNT(*) FROM plan")
         [(done,)] = self._ask("SELECT COUNT(*) FROM plan WHERE key IN (SELECT key FROM results)")
         return int(done), int(whole)
 
     def add(self, lines: Sequence[Sequence[Any]], failures: Sequence[tuple[bytes, str]] = ()) -> None:
-        """Keep the results of a task. Lines that are there already are the same and are left."""
+        """Store the results and failures of a task in one transaction.
+
+        A line whose key and trial are already stored is ignored, because it would be identical. Results of a run
+        delete its failure.
+
+        Args:
+            lines: (key, *columns.MEASURED, *columns.TIMES) of each run or trial.
+            failures: (key, reason) of each run that failed.
+        """
         names = ["key", *(column.name for column in (*MEASURED, *TIMES))]
         marks = ", ".join("?" * len(names))
         with self._writing():
@@ -133,23 +145,23 @@ class Store:
             self._db.executemany("INSERT OR REPLACE INTO failures VALUES (?, ?)", failures)
 
     def failures(self) -> list[tuple[int, str]]:
-        """(row, why) of the runs that could not be done."""
+        """Return (row, reason) of every run of the plan that failed."""
         query = "SELECT row, text FROM plan JOIN failures USING (key) ORDER BY row"
         return [(int(row), str(text)) for row, text in self._ask(query)]
 
     def problem_of(self, row: int) -> str:
-        """What a row is about, in a few words."""
+        """Return a short description of a row for messages: map, start, goal, agent and budget."""
         names = "map", "start_x", "start_y", "goal_x", "goal_y", "label", "agent", "budget"
         query = f"SELECT {', '.join(names)} FROM plan WHERE row = ?"
         name, x, y, goal_x, goal_y, label, agent, budget = self._db.execute(query, (row,)).fetchone()
         return f"{name}, {x},{y} to {goal_x},{goal_y}, {label or agent} k={budget}"
 
     def ends_of(self, row: int) -> tuple[Any, ...] | None:
-        """(map, start_x, start_y, goal_x, goal_y) of a row, None where there is no such row."""
+        """Return (map, start_x, start_y, goal_x, goal_y) of a row, or None if there is no such row."""
         return next(self._ask("SELECT map, start_x, start_y, goal_x, goal_y FROM plan WHERE row = ?", row), None)
 
     def end_of(self, row: int) -> tuple[str, int] | None:
-        """How the run of a row ended and after how many ticks, all its trials together; None where it was not done."""
+        """Return (outcome of the last trial, ticks of all trials together) of a row, or None if it has no results."""
         query = (
             "SELECT outcome, SUM(ticks) OVER () FROM plan JOIN results USING (key) WHERE row = ? ORDER BY trial DESC"
         )
@@ -158,7 +170,14 @@ class Store:
     # --- reading ---
 
     def rows(self, columns: Sequence[str], more: str = "") -> Iterator[tuple[Any, ...]]:
-        """Columns of the finished runs of the plan, in its order; empty those that were not known then."""
+        """Yield columns of all finished runs of the plan, ordered by row and trial.
+
+        Columns that the file does not have, because an older version wrote it, are None.
+
+        Args:
+            columns: The names of the columns.
+            more: Further SQL conditions, inserted before ORDER BY.
+        """
         known = {"row", *self._columns_of("plan"), *self._columns_of("results")}
         names = ", ".join(f'"{name}"' if name in known else "NULL" for name in columns)
         query = f"SELECT {names} FROM plan JOIN results USING (key) {more} ORDER BY row, trial"
@@ -168,7 +187,14 @@ class Store:
         return {str(row[1]) for row in self._ask(f"PRAGMA table_info({table})")}
 
     def frame(self) -> Frame:
-        """All finished runs as columns. How long a way is by the cheapest one is known of those that arrived."""
+        """Return all finished runs of the plan as a frame.
+
+        The column `disqualified` is added. Ratios of cost are nan for runs that did not arrive (OF_WHO_ARRIVED), and
+        times that are measured per run are divided among its trials (OF_WHOLE_RUNS).
+
+        Raises:
+            ConfigError: The file is damaged or cannot be read.
+        """
         names = ["row", *(c.name for c in (*PLANNED, *MEASURED, *TIMES))]
         try:
             frame = frame_of(names, self.rows(names))
@@ -188,13 +214,16 @@ class Store:
 
 
 def _versions_of(spec: Specification) -> str:
-    """The states of the files of agents of the user's own: a file that was saved again asks for other runs."""
+    """Return the versions of all user-defined agents, so that the plan is renewed after their files were edited."""
     settings = (setting for part in spec.parts for setting in part.settings)
     return "".join(sorted({f" {s.kind} {s.params['version']}" for s in settings if "version" in s.params}))
 
 
 def _maps_of(spec: Specification) -> str:
-    """What the text of a specification does not say: which maps its names meant."""
+    """Return names and digests of all maps, so that the plan is renewed after a map file was edited.
+
+    The text of a specification contains only the names of its maps.
+    """
     return " ".join(sorted({_word_of(case.board) for part in spec.parts for case in part.cases}))
 
 
@@ -203,7 +232,11 @@ def _word_of(board: Board) -> str:
 
 
 def open_for_writing(folder: Path) -> Store:
-    """The folder's results, made if need be. A second program that wants to write there is refused."""
+    """Open the results in a folder for writing, and create them if there are none.
+
+    Raises:
+        ConfigError: Another program writes to this folder, or the file cannot be opened.
+    """
     make_folder(folder)
     lock = _locked(folder)
     try:
@@ -215,7 +248,14 @@ def open_for_writing(folder: Path) -> Store:
 
 
 def _connected(place: Path | str, begin: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
-    """A file, or its URI, that proved to be ours by what `begin` does with it; one that is not is let go of again."""
+    """Return a connection to a SQLite file after calling `begin` with it; close the connection if `begin` fails.
+
+    SQLite opens files lazily: it is `begin` that discovers a file that is damaged or has other tables.
+
+    Args:
+        place: The path of the file, or its URI.
+        begin: Executes the first statements; may raise a sqlite3.Error.
+    """
     db = sqlite3.connect(place, uri=isinstance(place, str))
     try:
         begin(db)
@@ -228,7 +268,7 @@ def _connected(place: Path | str, begin: Callable[[sqlite3.Connection], None]) -
 def _make_tables(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=NORMAL")
-    db.executescript(f"BEGIN; {_SCHEMA} COMMIT")  # at once: who reads meanwhile finds all tables or none
+    db.executescript(f"BEGIN; {_SCHEMA} COMMIT")  # in one transaction: concurrent readers see all tables or none
     _leave_old_plan(db)
     _add_new_columns(db)
 
@@ -239,13 +279,13 @@ def _only_read(db: sqlite3.Connection) -> None:
 
 
 def _leave_old_plan(db: sqlite3.Connection) -> None:
-    """A plan of a version that knew other columns goes: the specification says it all again."""
+    """Drop a plan whose columns differ from PLANNED, made by another version; `set_plan` will make it again."""
     if _columns_of(db, "plan") != ["row", "key", *(column.name for column in PLANNED)]:
         db.executescript(f"BEGIN; DROP TABLE plan; DELETE FROM meta WHERE name = 'plan'; {_SCHEMA} COMMIT")
 
 
 def _add_new_columns(db: sqlite3.Connection) -> None:
-    """Results of a version that measured less keep what they have."""
+    """Add the columns that results of an older version lack; their cells are NULL in existing rows."""
     known = _columns_of(db, "results")
     for column in (*MEASURED, *TIMES):
         if column.name not in known:
@@ -257,7 +297,11 @@ def _columns_of(db: sqlite3.Connection, table: str) -> list[str]:
 
 
 def _locked(folder: Path) -> sqlite3.Connection:
-    """Hold the folder. SQLite's own lock: it works on every system and ends with the process, however that ends."""
+    """Lock a folder for writing and return the connection that holds the lock.
+
+    The lock is SQLite's own, because it works on every operating system and is released when the process ends,
+    even if it is killed.
+    """
     lock = sqlite3.connect(folder / LOCK, timeout=0.0, isolation_level=None)
     try:
         lock.execute("BEGIN EXCLUSIVE")
@@ -268,7 +312,11 @@ def _locked(folder: Path) -> sqlite3.Connection:
 
 
 def open_for_reading(folder: Path) -> Store:
-    """The results of a folder, also while an experiment is running there."""
+    """Open the results in a folder for reading; this works while an experiment is writing there.
+
+    Raises:
+        ConfigError: The folder has no results, or they cannot be read.
+    """
     path = folder / FILE
     if not os.path.isfile(path):
         is_there = os.path.exists(folder)
@@ -285,10 +333,11 @@ def open_for_reading(folder: Path) -> Store:
 
 
 def _ways_to_read(path: Path) -> list[str]:
-    """URIs to try one after the other.
+    """Return the URIs to try in turn.
 
-    SQLite puts two files beside the one that it reads. In a folder where it may not, it can read only what has them
-    already, or what is declared never to change; that leaves out what stands in one of the two, so it must be empty.
+    To read a database in WAL mode, SQLite creates two more files in its folder. In a read-only folder it can read the
+    database only if these files exist, or if the database is declared immutable. An immutable database is read without
+    its write-ahead log, so this is allowed only if the log is empty.
     """
     uri, ahead = path.absolute().as_uri(), Path(f"{path}-wal")
     if os.access(path.parent, os.W_OK):
