@@ -1,4 +1,4 @@
-"""Rows of an experiment's results again: the specification behind them, the world of a row, and that as a scenario."""
+"""Reconstruction of runs from the rows of an experiment's results: their specification, their world, a scenario."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,13 @@ from sim.results import MOVE_LIMIT, STUCK
 
 
 def specification_of(store: Store, specs: Mapping[str, AgentSpec], maps: Sequence[Path] = ()) -> Specification:
-    """The specification behind the results, read again from the folder's own copy of its text."""
+    """Return the specification behind stored results, parsed from the copy of its text in the folder.
+
+    Args:
+        store: The results.
+        specs: All agents by their keys.
+        maps: Folders in which map files are searched, after the folder of the specification.
+    """
     folders = [Path(store.meta("folder") or "."), *maps]
     name = f"{store.meta('name')}.yaml"
     return parse_experiment(store.meta("specification"), name, specs, store.meta("size") or "full", folders)
@@ -26,7 +32,7 @@ def specification_of(store: Store, specs: Mapping[str, AgentSpec], maps: Sequenc
 
 @dataclass(frozen=True)
 class Found:
-    """A row of the results: its world, and who in it the row is about."""
+    """Row of the results: its problem, the job that computes it, and the key of its run in the job."""
 
     case: Case
     job: Job
@@ -43,7 +49,11 @@ def found(spec: Specification, row: int) -> Found:
 
 
 def found_as_it_was(store: Store, spec: Specification, row: int) -> Found:
-    """The same; a ConfigError where maps have changed since, so that it would be another problem."""
+    """Return the problem, job and key of a row, after checking that the row still has the same problem.
+
+    Raises:
+        ConfigError: The map or the problem of the row has changed since the results were computed.
+    """
     was = store.ends_of(row)
     boards = {case.board.name: case.board for part in spec.parts for case in part.cases}
     changed = [name for name, board in boards.items() if not store.is_planned_on(board)]
@@ -60,7 +70,7 @@ def found_as_it_was(store: Store, spec: Specification, row: int) -> Found:
 
 
 def scenario_of(store: Store, spec: Specification, row: int) -> Scenario:
-    """A run as a scenario: its map drawn in the file, so that it can be mailed."""
+    """Return the run of a row as a scenario that contains its map, so that the file can be sent to other people."""
     there = found_as_it_was(store, spec, row)
     grid, job = there.case.board.grid, there.job
     return Scenario(
@@ -78,7 +88,7 @@ def scenario_of(store: Store, spec: Specification, row: int) -> Scenario:
 
 
 def _end_of(store: Store, row: int, job: Job) -> Until | None:
-    """Where the run of a row was ended that would go on."""
+    """Return the tick at which a limit ended the run of a row, or None if the run ended by itself."""
     outcome, tick = store.end_of(row) or ("", 0)
     if outcome not in (MOVE_LIMIT, STUCK):
         return None

@@ -1,4 +1,4 @@
-"""What a figure shows, as plain numbers: whoever draws it, on paper or in the window, adds nothing to them."""
+"""Content of figures as plain numbers, for the code that draws them on paper or in the window."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,40 +14,44 @@ from sim.generate import generate
 
 Point = tuple[float, float]
 _MEAN_OF_RUNS, _OF_A_RUN, _POOLED = ", mean of runs", " of a run", ", pooled"
-_MOST_SERIES = 14  # more than that nobody can tell apart
+_MOST_SERIES = 14  # maximum number of curves in a figure; readers cannot distinguish more
 
 
 @dataclass(frozen=True)
 class Series:
+    """Series of points in a chart, such as one curve."""
+
     name: str
     points: tuple[Point, ...]
-    spans: tuple[Point, ...] = ()  # for each point the interval of its y
-    words: tuple[str, ...] = ()  # for each point what it is
-    is_line: bool = True
-    is_steps: bool = False  # bins: level between points
-    is_quiet: bool = False  # drawn as grey rings behind the others: the front
-    is_printed: bool = False  # drawn hollow and dotted: a paper's own numbers
-    unfinished: tuple[bool, ...] = ()  # for each point whether some of its runs did not finish
-    place: int = -1  # it has the colour and the sign of this place; -1: of its own
+    spans: tuple[Point, ...] = ()  # confidence interval of y for each point
+    words: tuple[str, ...] = ()  # description of each point
+    is_line: bool = True  # whether points are joined by lines
+    is_steps: bool = False  # whether it is drawn as steps that are level around each point, as in a histogram
+    is_quiet: bool = False  # whether it is drawn as grey rings behind the other series, as the Pareto front is
+    is_printed: bool = False  # whether it is drawn hollow and dotted, as the numbers printed in a paper are
+    unfinished: tuple[bool, ...] = ()  # whether some of its runs did not finish, for each point
+    place: int = -1  # index that chooses colour and marker; -1: the index of the series itself
 
 
 @dataclass(frozen=True)
 class Chart:
-    name: str
+    """Figure as data."""
+
+    name: str  # name of its files without extension
     title: str
-    x: str
-    y: str
+    x: str  # label of the x axis
+    y: str  # label of the y axis
     series: tuple[Series, ...]
-    log: str = "none"
+    log: str = "none"  # axes with logarithmic scale: x, y, xy or none
     note: str = ""
-    zoom: Mapping[str, Point] = field(default_factory=dict)  # x, y: the ends of an axis
-    rows: tuple[str, ...] = ()  # a map: its letters
+    zoom: Mapping[str, Point] = field(default_factory=dict)  # limits of the axes x and y
+    rows: tuple[str, ...] = ()  # rows of letters of a map that is drawn behind the series
 
 
 def worded(measure: str) -> str:
-    """Return the name of a measure on axes and in headings; no two measures have the same.
+    """Return the name of a measure on axes and in headings; it is unique among measures.
 
-    Of quotients it says which mean they are: "mean of runs", or "pooled", a sum over all runs by another sum.
+    Names of quotients end in "mean of runs", or in "pooled" if one sum over all runs is divided by another.
     """
     word, _, rest = measure.partition(" ")
     if rest and word in KINDS:
@@ -58,7 +62,7 @@ def worded(measure: str) -> str:
 
 
 def of_a_run(column: str) -> str:
-    """Return the name of the number that a column holds of each run."""
+    """Return the displayed name of a column that has one number for each run."""
     return f"{RATIOS[column]}{_OF_A_RUN}" if column in RATIOS else _plain_name(column)
 
 
@@ -67,7 +71,13 @@ def _plain_name(text: str) -> str:
 
 
 def labelled(names: Sequence[str], key: Sequence[Any], agents: Mapping[str, str]) -> str:
-    """The values of some attributes as a name: the agent's own, others with what they are."""
+    """Return a name for a group of runs: the agent's name, and other attributes as name=value.
+
+    Args:
+        names: The attributes.
+        key: Their values.
+        agents: The displayed name of each agent, by its key.
+    """
     words = []
     for name, value in zip(names, key, strict=True):
         if value in (None, ""):
@@ -107,7 +117,12 @@ def _side(side: Mapping[str, Any], agents: Mapping[str, str]) -> str:
 
 
 def zoomed(chart: Chart, zoom: Mapping[str, Point]) -> Chart:
-    """The part of a chart that lies within these ends; what is beyond is said."""
+    """Return a chart without the points outside some limits; its note gives their number.
+
+    Args:
+        chart: The chart.
+        zoom: The limits of the axes "x" and "y".
+    """
     ends = [zoom.get(axis, (-float("inf"), float("inf"))) for axis in "xy"]
     series = [_within(series, ends) for series in chart.series]
     left = sum(len(a.points) - len(b.points) for a, b in zip(chart.series, series, strict=True))
@@ -131,7 +146,7 @@ def _within(series: Series, ends: Sequence[Point]) -> Series:
 
 
 def _map(figure: Figure) -> Chart:
-    """A generated map with its start and goal."""
+    """Return a chart of a generated map with its start and goal."""
     recipe = {key: value for key, value in figure.generate.items() if key != "kind"}
     made = generate(figure.generate["kind"], recipe, "generate")
     ends = (
@@ -142,7 +157,7 @@ def _map(figure: Figure) -> Chart:
 
 
 def _printed(figure: Figure, names: Sequence[str]) -> Iterable[Series]:
-    """A paper's own numbers, in the colour of ours of the same name."""
+    """Yield the numbers printed in a paper, in the colours of our series with the same names."""
     for name, points in figure.printed.items():
         place = names.index(name) if name in names else -1
         yield Series(f"{name} (printed)", points, is_line=figure.kind == "lines", is_printed=True, place=place)
@@ -155,7 +170,7 @@ def _measure(text: str) -> Measure:
 
 
 def _scatter(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[Series]:
-    """A point for each setting, a colour for each value of `by`. Settings above the cut-off are left out."""
+    """Yield a series for each value of `by`, with a point for each setting that is not above the cut-off."""
     x, y = _measure(figure.x), _measure(figure.y)
     for key, part in frame.groups(figure.by):
         words = setting_names(part, agents)
@@ -182,7 +197,7 @@ def _is_out(runs: Frame) -> bool:
 
 
 def _lines(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[Series]:
-    """A curve for each value of `by`, with the interval of every mean."""
+    """Yield a curve for each value of `by`, with confidence intervals if y is a mean."""
     y = _measure(figure.y)
     for key, part in frame.groups(figure.by):
         groups = [(float(k[0]), runs) for k, runs in part.groups([figure.x]) if isinstance(k[0], (int, float))]
@@ -201,7 +216,13 @@ def _lines(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[
 
 
 def number_of(measure: Measure, sides: Sequence[Where], runs: Frame) -> float:
-    """The number of some runs, or, with two sides, that of the one divided by that of the other."""
+    """Return the number that a measure gives for some runs.
+
+    Args:
+        measure: The measure.
+        sides: Empty, or two selections of runs: the number of the first is divided by the number of the second.
+        runs: The runs.
+    """
     if not sides:
         return measure.of(runs)
     a, b = (measure.of(runs.where(side)) for side in sides)
@@ -214,7 +235,7 @@ def unfinished_of(sides: Sequence[Where], runs: Frame) -> int:
 
 
 def _levels(figure: Figure, frame: Frame, curves: Sequence[Series], agents: Mapping[str, str]) -> Iterable[Series]:
-    """Runs that have no x, level in the colour of the curve that has their name, from its one end to the other."""
+    """Yield horizontal lines for runs that have no x value, in the colours of the curves with the same names."""
     xs, names = [x for curve in curves for x, _ in curve.points], [curve.name for curve in curves]
     word = _side(figure.levels or {}, agents)
     for key, runs in frame.groups(figure.by):
@@ -232,7 +253,10 @@ def _span(measure: Measure, runs: Frame) -> Point:
 
 
 def _histogram(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[Series]:
-    """The share of runs in bins that are the same for all: each bin is drawn in its middle."""
+    """Yield the shares of runs in bins for each value of `by`; all series share their bins.
+
+    The x of each point is the middle of its bin.
+    """
     column = _measure(figure.x).names[0]
     values = frame.numbers(column)
     values = values[~np.isnan(values)]
@@ -256,7 +280,11 @@ def _histogram(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Itera
 
 
 def usual(frame: Frame, agents: Mapping[str, str]) -> list[Chart]:
-    """Quality against work, curves over what has several values, the largest tick, growth with length."""
+    """Return the standard charts of every experiment.
+
+    These are quality against work, curves over every number that varies, a histogram of the largest tick, and the
+    growth of work with path length. Charts without enough points are left out.
+    """
     charts = [front(frame, agents)]
     for name in _varying(frame):
         charts += [_over(name, value, frame, agents) for value in ("suboptimality", "expansions/moves")]
@@ -267,7 +295,7 @@ def usual(frame: Frame, agents: Mapping[str, str]) -> list[Chart]:
 
 
 def front(frame: Frame, agents: Mapping[str, str]) -> Chart:
-    """Cost / optimal against expansions a move, and the settings that nothing beats in both."""
+    """Return the chart of cost / optimal against expansions per move, with the Pareto-optimal settings marked."""
     figure = Figure("pareto", "", "scatter", "expansions/moves", "suboptimality", ("agent",), "xy")
     chart = chart_of(figure, frame, agents)
     results = [result_of(runs) for _, runs in frame.groups(SETTING)]
@@ -278,13 +306,13 @@ def front(frame: Frame, agents: Mapping[str, str]) -> Chart:
 
 
 def result_of(runs: Frame) -> Result:
-    """What is weighed of a setting. One that is disqualified has no cost."""
+    """Return the values by which a setting is ranked; the cost of a disqualified setting is nan."""
     cost = float("nan") if _is_out(runs) else _measure("suboptimality").of(runs)
     return Result(_measure("expansions/moves").of(runs), cost, _measure("arrived").of(runs))
 
 
 def _varying(frame: Frame) -> list[str]:
-    """Numbers that a setting has and that are not the same for all of one agent."""
+    """Return the numeric attributes of settings (budget, rate, parameters) that vary among runs of one agent."""
     params = dict.fromkeys(name for params in frame.params for name in params if name not in NUMBERS | WORDS)
     names = ["budget", "rate", *params]
     found = []
@@ -298,7 +326,16 @@ def _varying(frame: Frame) -> list[str]:
 
 
 def _over(name: str, value: str, frame: Frame, agents: Mapping[str, str]) -> Chart:
-    """A measure along one number, a curve for each setting but for it; the most different ones if they are many."""
+    """Return the chart of a measure over a number, with a curve for each combination of the other varying numbers.
+
+    If there are more than _MOST_SERIES curves, every n-th one is kept.
+
+    Args:
+        name: The attribute on the x axis.
+        value: The measure on the y axis.
+        frame: The runs.
+        agents: The displayed name of each agent, by its key.
+    """
     rest = [other for other in _varying(frame) if other != name]
     by = ("agent", *rest)
     figure = Figure(
@@ -316,7 +353,7 @@ def _has(frame: Frame, name: str) -> Any:
 
 
 def growth(frame: Frame, agents: Mapping[str, str]) -> Chart:
-    """Expansions of a run over the length of the cheapest path, in equally filled bins."""
+    """Return the chart of expansions per run over the cost of the cheapest path, in equally filled bins."""
     optimal = frame.numbers("optimal")
     edges = bins(optimal)
     series = []

@@ -1,4 +1,4 @@
-"""What a paper claims, as checks of the results: whether it holds here, and by how much.
+"""Claims of a paper as checks of the results: whether they hold here, and by how much.
 
     {claim: early is cheaper, less: [{agent: tba}, {agent: delayed-astar}], value: suboptimality, over: budget}
     {claim: table 1, printed: {10: 3.83, 25: 2.10}, value: suboptimality, over: budget, where: {agent: tba}, within: 10}
@@ -60,31 +60,33 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class Claim:
-    text: str
-    kind: str
+    """Claim to be checked against the results."""
+
+    text: str  # claim in words
+    kind: str  # one of KINDS
     value: Measure
-    over: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()  # attributes for whose values the claim is checked one by one
     where: Mapping[str, Any] = field(default_factory=dict)
-    sides: tuple[Where, ...] = ()  # of less, ratio and crossing
-    along: str = ""  # of falls, rises, power and crossing
-    printed: Mapping[str, float] = field(default_factory=dict)
-    within: float = 10.0  # percent
-    slack: float = 0.0  # percent
+    sides: tuple[Where, ...] = ()  # two selections of runs, for less, ratio and crossing
+    along: str = ""  # attribute on the x axis, for falls, rises, power and crossing
+    printed: Mapping[str, float] = field(default_factory=dict)  # number in the paper by the values of `over`
+    within: float = 10.0  # maximum deviation from a printed number, in percent
+    slack: float = 0.0  # tolerance for less, falls and rises, in percent
     between: Range = _ENDLESS
-    least: float = 0.0  # of `along`, for a power law
+    least: float = 0.0  # minimum x of the points that a power law is fitted to
     exponent: Range = _ENDLESS
     factor: Range = _ENDLESS
-    expect: bool = True
-    why: str = ""
+    expect: bool = True  # whether the claim is known to hold here
+    why: str = ""  # reason if the claim does not hold here
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a claim. `holds` is None where no run says anything about it."""
+    """Result of checking a claim."""
 
     claim: Claim
-    holds: bool | None
-    measured: str
+    holds: bool | None  # None if the claim cannot be decided, for example because there are no runs
+    measured: str  # measured numbers as text
 
     @property
     def word(self) -> str:
@@ -127,9 +129,13 @@ def _read_claim(part: Field) -> Claim | None:
 
 
 def _kind_of(part: Field, fields: Mapping[str, Field]) -> str:
-    """What is claimed. A key that means nothing there, or without which every result would do, is a mistake."""
+    """Return the kind of a claim, or an empty text if it has none.
+
+    Keys that do not belong to the kind are noted as mistakes, and so are missing keys without which the claim would
+    hold for every result.
+    """
     kinds = [kind for kind in KINDS if kind in fields]
-    if len(kinds) > 1 and kinds[-1] == "between":  # the range of another kind
+    if len(kinds) > 1 and kinds[-1] == "between":  # here `between` is the range of another kind
         kinds.pop()
     if len(kinds) != 1:
         if part.is_mapping:
@@ -188,7 +194,7 @@ def _range(fields: Mapping[str, Field], key: str) -> Range:
 
 
 def check(claim: Claim, frame: Frame) -> Verdict:
-    """Whether a claim holds for these results."""
+    """Check a claim against the results."""
     chosen = frame.where(claim.where)
     if not len(chosen):
         return Verdict(claim, None, "no runs")
@@ -196,9 +202,12 @@ def check(claim: Claim, frame: Frame) -> Verdict:
 
 
 def _verdict(claim: Claim, findings: Sequence[tuple[bool | None, str]], good: str) -> Verdict:
-    """Return what all findings come to: false if one of them is, else None if one could not be computed.
+    """Combine findings: the claim does not hold if one finding is False, and is undecided if one is None.
 
-    The text lists the findings that decided it, or is `good` where all are true.
+    Args:
+        claim: The claim.
+        findings: Whether the claim holds for each group (None if unknown), and the measured numbers as text.
+        good: The text of the verdict if all findings are True. Otherwise it lists the decisive findings.
     """
     if not findings:
         return Verdict(claim, None, "no runs")
@@ -232,16 +241,16 @@ def _check_printed(claim: Claim, frame: Frame) -> Verdict:
 
 @dataclass(frozen=True)
 class _Pair:
-    """The values of two sides in one group."""
+    """Values of both sides of a claim in one group of runs."""
 
-    place: str
+    place: str  # description of the group, the beginning of its text
     a: float
     b: float
-    text: str  # both values
+    text: str  # both values as text
 
 
 def _pairs(claim: Claim, frame: Frame) -> list[_Pair]:
-    """Return the groups in which both sides have runs."""
+    """Return the values of both sides for every group in which both are known."""
     found = []
     for key, part in frame.groups(claim.over):
         runs = [part.where(side) for side in claim.sides]
@@ -282,7 +291,7 @@ def _check_between(claim: Claim, frame: Frame) -> Verdict:
 
 
 def curve(value: Measure, frame: Frame, along: str) -> list[tuple[float, float]]:
-    """The measure at each value of an attribute, from small to large."""
+    """Return the points (x, measure) of a curve over an attribute, sorted by x; points with nan are left out."""
     points = [(key[0], value.of(part)) for key, part in frame.groups([along]) if key[0] is not None]
     return sorted((float(x), y) for x, y in points if not np.isnan(y))
 
@@ -326,7 +335,10 @@ def _check_power(claim: Claim, frame: Frame) -> Verdict:
 
 
 def crossing(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -> float:
-    """The least x from which on the first curve stays below the second; nan if it does not at the end."""
+    """Return the smallest x from which the first curve remains below the second, or nan if there is none.
+
+    Only points with an x that both curves have are compared.
+    """
     other = dict(b)
     points = [(x, y < other[x]) for x, y in a if x in other]
     found = float("nan")
@@ -351,14 +363,14 @@ def _check_crossing(claim: Claim, frame: Frame) -> Verdict:
 
 
 def _said(value: Measure, runs: Frame) -> str:
-    """Return a value as text; of a mean of cost ratios with its tails."""
+    """Return a value as text, with median and maximum if it is a mean of cost ratios."""
     text = f"{value.of(runs):.4g}"
     tails = [f"{tail.kind_word} {tail.of(runs):.4g}" for tail in value.tails]
     return f"{text} ({', '.join(tails)})" if tails else text
 
 
 def _said_of_tails(value: Measure, runs: Frame) -> str:
-    """Return the tails of all runs behind several means of cost ratios, to be added to a sentence."""
+    """Return the median and maximum over all runs as the end of a sentence, if the value is a mean of cost ratios."""
     tails = [f"{tail.kind_word} {tail.of(runs):.4g}" for tail in value.tails]
     return f"; of all runs {', '.join(tails)}" if tails else ""
 

@@ -1,4 +1,4 @@
-"""A digest of the program on which the results of experiments depend.
+"""Digest of the program code on which the results of experiments depend.
 
 Results are stored with this digest and computed again when it changes. It is taken from the syntax trees of the sources
 without comments, docstrings, positions and names of local variables, so that describing the code better or renaming a
@@ -12,7 +12,7 @@ from hashlib import blake2b
 
 from sim.program import ROOT
 
-_NOT_SIMULATION = ("experiments", "files", "time")  # packages of sim/ on which no result depends
+_NOT_SIMULATION = ("experiments", "files", "time")  # packages of sim/ that do not affect any result
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _Capture = ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping  # nodes that bind a name without a Name

@@ -1,4 +1,4 @@
-"""The columns of an experiment's results: the one list of them, from the store to files, reports and claims."""
+"""Columns of an experiment's results: the single list that store, files, reports and claims use."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,10 @@ from sim.measures import MEASURES
 
 @dataclass(frozen=True)
 class Column:
+    """Column of the results."""
+
     name: str
-    kind: type  # int, float or str; an empty cell is None whatever the kind
+    kind: type  # int, float or str; cells of every kind may be None if they are missing
     help: str
 
 
@@ -31,13 +33,14 @@ PLANNED = (
     Column("every", int, "ticks between random changes of the map"),
     Column("rate", float, "percent of cells that one of them redraws"),
 )
-"""What a specification says of a run before it is done."""
+"""Columns that the specification determines before a run."""
 
 _OF_REPORTS = {"trial", "back_move_share", "mean_expansions"}
-"""Measures that stand elsewhere: the trial comes first, and those that follow from others reports compute (DERIVED)."""
+"""Measures that MEASURED does not take from MEASURES: `trial` is its first column, reports compute the others."""
 
 MEASURED = (
-    Column("trial", int, "number of the walk, of agents that keep what they learn"),  # with the key it names a line
+    # key and trial together identify a line of results
+    Column("trial", int, "number of the walk, of agents that keep what they learn"),
     Column(
         "outcome",
         str,
@@ -51,20 +54,20 @@ MEASURED = (
     Column("build_expansions", int, "expansions that making all of it takes"),
     Column("digest", str, "depends on every move and expansion"),
 )
-"""What a run gives, the same on every machine."""
+"""Columns that a run measures and that are the same on every machine."""
 
 OF_WHO_ARRIVED = ("suboptimality", "game_time")
-"""What reports take of no other run: a way that was broken off may be shorter than the cheapest one."""
+"""Columns that reports use only for runs that arrived: an unfinished walk may cost less than the cheapest path."""
 
 OF_WHOLE_RUNS = ("planning_ms", "changes_ms")
-"""What nobody measures trial by trial."""
+"""Columns that are measured for a whole run, not for each trial."""
 
 TIMES = (
     Column("planning_ms", float, "processor time of planning"),
     Column("changes_ms", float, "processor time of taking in changes of the map"),
     Column("build_ms", float, "processor time of making the whole database, if necessary by what a part of it took"),
 )
-"""What a run takes; never the same twice."""
+"""Columns with times, which differ each time a run is computed."""
 
 DERIVED = {
     "expansions_per_move": "expansions / moves of a run",
@@ -82,7 +85,7 @@ DERIVED = {
     "last_trial": "1 on the last line of a run, its only one without `trials`",
     "converged": "1 if the trial taught the agent nothing",
 }
-"""Numbers that follow from others; reports know them, files do not hold them."""
+"""Columns that reports compute from other columns, with their meanings; files of results do not contain them."""
 
 RATIOS = {
     "suboptimality": "cost / optimal",
@@ -93,10 +96,14 @@ RATIOS = {
     "us_per_move": "us of planning / move",
     "back_move_share": "back-moves in % of non-optimal moves",
 }
-"""Quotients that each run has. Their mean is another number than the sum over all runs divided by the other sum."""
+"""Quotients of single runs, with their displayed names.
+
+The mean of such a quotient differs from the pooled quotient, which is one sum over all runs divided by another.
+"""
 
 COST_RATIOS = ("suboptimality", "suboptimality_percent", "bound_share")
-"""Quotients of costs. A few runs may have a hundred times the usual one: median and maximum go with their mean."""
+"""Quotients of costs. They may be a hundred times larger than usual in a few runs, so reports show their median and
+maximum next to their mean."""
 
 AXES = {
     "optimal": "cost of the cheapest path",
@@ -117,7 +124,7 @@ AXES = {
     "nonoptimal_moves": "non-optimal moves",
     "back_moves": "back-moves",
 }
-"""Names on axes and in headings where the name of a column, or of two, is not plain."""
+"""Displayed names of measures on axes and in headings, if they differ from the names of the columns."""
 
 NUMBERS = frozenset(
     [*(c.name for c in (*PLANNED, *MEASURED, *TIMES) if c.kind is not str), *DERIVED],

@@ -1,4 +1,4 @@
-"""Results as files for other programs: CSV, Parquet, and the properties file of Downward Lab."""
+"""Export of results to other programs: CSV, Parquet, and the properties file of Downward Lab."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -14,14 +14,14 @@ from sim.params import ConfigError
 
 RESULTS, TIMES_FILE, PARQUET = "results.csv", "times.csv", "results.parquet"
 OF_A_FOLDER = (FILE, LOCK, RESULTS, TIMES_FILE, PARQUET)
-"""What a folder of results holds, none of which is to be written over by anything else."""
+"""Names of the files in a results folder, which other output must not overwrite."""
 
 RESULT_COLUMNS = ("row", *(column.name for column in (*PLANNED, *MEASURED)))
 TIME_COLUMNS = ("row", "trial", *(column.name for column in TIMES))
 
 
 def write_tables(store: Store) -> None:
-    """results.csv, the same in every run of the specification, and times.csv, which never is."""
+    """Write results.csv, which is identical for every run of a specification, and times.csv, which differs."""
     write_atomically(store.folder / RESULTS, _csv(RESULT_COLUMNS, store))
     write_atomically(store.folder / TIMES_FILE, _csv(TIME_COLUMNS, store))
 
@@ -35,7 +35,7 @@ def _csv(columns: tuple[str, ...], store: Store) -> bytes:
 
 
 class _Shorter:
-    """Parameters as `--agent` takes them: weight=3.0,reopen=false."""
+    """Converter from parameters as JSON to the form of `--agent`, such as weight=3.0,reopen=false; it has a cache."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
@@ -57,7 +57,7 @@ def _word(value: object) -> str:
 
 
 def parquet() -> tuple[Any, Any]:
-    """The package and its writer, or the message that they are not installed."""
+    """Return the modules `pyarrow` and `pyarrow.parquet`; raise a ConfigError if they are not installed."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -67,7 +67,7 @@ def parquet() -> tuple[Any, Any]:
 
 
 def write_parquet(store: Store) -> None:
-    """One file with all columns; needs pyarrow."""
+    """Write all columns to results.parquet; this needs pyarrow."""
     arrow, writer = parquet()
     names = [*RESULT_COLUMNS, *(column.name for column in TIMES)]
     columns = zip(*store.rows(names), strict=True)
@@ -79,7 +79,10 @@ def write_parquet(store: Store) -> None:
 
 
 def write_lab(store: Store) -> Path:
-    """`<folder>-eval/properties` inside the folder: JSON, from the id of a run to its attributes."""
+    """Write the file `<folder>-eval/properties` inside the results folder, and return its path.
+
+    The file is JSON: a mapping from the id of each run to its attributes.
+    """
     folder = store.folder / f"{store.folder.resolve().name}-eval"
     make_folder(folder)
     path = folder / "properties"

@@ -1,4 +1,4 @@
-"""What a specification wants to see of its results: tables and figures, with the numbers of a paper beside them."""
+"""Descriptions of the tables and figures of a report, read from a specification, with the numbers of a paper."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -28,13 +28,13 @@ _ONLY_OF_KINDS = {
     **dict.fromkeys(("where", "x", "by", "log", "zoom", "printed"), ("scatter", "lines", "histogram")),
     "y": ("scatter", "lines"),
 }
-"""Keys of figures that have an effect in some kinds only."""
+"""Keys that have an effect only in figures of these kinds; all other keys are allowed in every kind."""
 _NOT_WITH = {
     "limit": ("against", "rows", "columns", "of", "printed"),
     "against": ("rows", "columns", "of", "printed", "printed_rows"),
 }
-"""Keys of tables that have no effect beside another."""
-MAX_NUMBER = 1e18  # of claims, tables and figures, so that sums and axes stay within what floats can hold
+"""Keys that have no effect in tables that have the key on the left, and are reported as mistakes there."""
+MAX_NUMBER = 1e18  # limit for numbers in claims, tables and figures, so that sums and axes do not overflow
 AXES = ("x", "y", "xy", "none")
 
 _T = TypeVar("_T")
@@ -44,11 +44,10 @@ _FILE_NAME = re.compile(r"\w[\w +.-]*")
 
 @dataclass(frozen=True)
 class Grouping:
-    """A table: a row for each value of some attributes, a column for each measure or for each value of others.
+    """Description of a table with a row for each value of some attributes and a column for each measure.
 
-    With `of`, each number is that of its first side divided by that of its second. With `limit` there is a row for each
-    limit on that measure at which another setting becomes the best; with `against`, a row for each setting and for when
-    it has made up for the time in which its data was computed, beside the nearest of those that compute none.
+    If there are attributes for columns, each measure has a column for each of their values. `of`, `limit` and
+    `against` change the content of the table.
     """
 
     title: str
@@ -56,33 +55,36 @@ class Grouping:
     columns: tuple[str, ...]
     values: tuple[Measure, ...]
     where: Mapping[str, Any] = field(default_factory=dict)
-    printed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # column, row: the paper's number
+    printed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # number in the paper by column and row
     note: str = ""
-    printed_rows: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # of settings that are not ours
-    of: tuple[Where, ...] = ()
-    limit: Measure | None = None
+    # numbers in the paper for settings that the experiment does not have, by row and measure
+    printed_rows: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    of: tuple[Where, ...] = ()  # two selections of runs; each cell is the number of the first divided by the second
+    limit: Measure | None = None  # measure with a limit; each row is a range of limits with the same best setting
+    # rivals without prepared data; the table has a row for each setting, with the moves until its data pays off
+    # compared with the rival of the most similar quality
     against: Where | None = None
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A plot: a point or a curve for each value of the attributes `by`."""
+    """Description of a figure with a series for each value of the attributes `by`."""
 
     name: str
     title: str
     kind: str
-    x: str  # an attribute for lines, else a measure
-    y: str
+    x: str  # attribute in figures of kind lines, else measure
+    y: str  # measure
     by: tuple[str, ...]
-    log: str = "none"
+    log: str = "none"  # axes with logarithmic scale: one of AXES
     where: Mapping[str, Any] = field(default_factory=dict)
-    printed: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)  # of a paper, by name
+    printed: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)  # points of a paper by name
     note: str = ""
-    of: tuple[Where, ...] = ()  # lines: y is that of the first side divided by that of the second
-    levels: Where | None = None  # lines: runs that have no x, drawn level across it
-    cutoff: int = 0  # scatter: this one in the place of the specification's
-    zoom: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # x, y: from, to
-    generate: Mapping[str, Any] = field(default_factory=dict)  # map: the recipe
+    of: tuple[Where, ...] = ()  # lines only: two selections of runs; y is the first number divided by the second
+    levels: Where | None = None  # lines only: runs without an x value, drawn as horizontal lines
+    cutoff: int = 0  # scatter only: cut-off that replaces the one of the specification; 0: no replacement
+    zoom: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # limits of the axes x and y
+    generate: Mapping[str, Any] = field(default_factory=dict)  # map only: recipe of the generated map
 
 
 def read_tables(entry: Field) -> tuple[Grouping, ...]:
@@ -110,7 +112,13 @@ def _read_all(
 
 
 def read_each(entry: Field, words: str, read: Callable[[Field], _T | None]) -> tuple[_T, ...]:
-    """Return the parts of a list that were read without a problem."""
+    """Return all parts of a list that were read without a mistake.
+
+    Args:
+        entry: The list.
+        words: Describes the list in messages.
+        read: Reads one part; it may return None after noting mistakes.
+    """
     found: list[_T] = []
     for part in entry.items(words):
         before = len(entry.problems.found)
@@ -121,7 +129,7 @@ def read_each(entry: Field, words: str, read: Callable[[Field], _T | None]) -> t
 
 
 def file_key(name: str) -> str:
-    """Return what two names share whose files are the same on some disk."""
+    """Return a key that is equal for names whose files would be the same on a case-insensitive file system."""
     return name.casefold()
 
 
@@ -191,7 +199,7 @@ def _read_figure(part: Field, fields: dict[str, Field]) -> Figure | None:
 
 
 def _read_map(part: Field, fields: dict[str, Field], name: Field | None) -> Figure | None:
-    """A picture of a generated map."""
+    """Read a figure of a generated map."""
     recipe = require(fields, "generate", part, "a recipe such as {kind: corner, size: 20}")
     parts = recipe.any_keys("a recipe such as {kind: corner, size: 20}") if recipe else {}
     if recipe is None or name is None or require(parts, "kind", recipe, "the kind of map") is None:
@@ -217,7 +225,7 @@ def _zoom(entry: Field) -> dict[str, tuple[float, float]]:
 
 
 def _file_name(entry: Field) -> str:
-    """A name for files of a report, which lie in its folder and nowhere else."""
+    """Return the name of a figure's files; note names with characters that could lead out of the report's folder."""
     text = entry.text(60)
     if text is not None and not _FILE_NAME.fullmatch(text):
         entry.expect("letters, digits, blanks and . + - _, beginning with a letter or digit")
@@ -232,7 +240,7 @@ def _printed_table(entry: Field) -> dict[str, dict[str, float]]:
 
 
 def _printed_rows(entry: Field, values: Field) -> dict[str, dict[str, float]]:
-    """Rows of a paper: of the measures that the table has."""
+    """Read rows with the numbers of a paper; note measures that the table does not have."""
     known = [str(piece.value) for piece in pieces(values)]
     for row in entry.any_keys("rows, each with measures and numbers").values():
         row.keys(known, "measures and numbers")
@@ -254,12 +262,12 @@ def _printed_points(entry: Field) -> dict[str, tuple[tuple[float, float], ...]]:
 
 
 def pieces(entry: Field) -> list[Field]:
-    """One value or the values of a list."""
+    """Return the elements of a list, or a single value as a list of one."""
     return entry.items("") if isinstance(entry.value, list) else [entry]
 
 
 def measure(entry: Field) -> Measure | None:
-    """A measure such as `suboptimality`, `expansions/moves` or `most max_expansions`."""
+    """Read a measure such as `suboptimality`, `expansions/moves` or `most max_expansions`; note unknown names."""
     text = entry.text(100)
     found = measure_of(text) if text is not None else None
     if isinstance(found, str):
@@ -268,12 +276,12 @@ def measure(entry: Field) -> Measure | None:
 
 
 def attributes(entry: Field) -> tuple[str, ...]:
-    """Names of columns or of parameters of agents."""
+    """Read the names of attributes: columns, or parameters of agents."""
     return tuple(text for piece in pieces(entry) if (text := piece.text(60)) is not None)
 
 
 def where_of(fields: Mapping[str, Field], key: str = "where") -> dict[str, Any]:
-    """Return the values that rows must have: {agent: tba, budget: [10, 100]}."""
+    """Return the filter for rows that a field describes, such as {agent: tba, budget: [10, 100]}."""
     return _where(fields[key]) if key in fields else {}
 
 
@@ -286,7 +294,7 @@ def _is_choice(entry: Field) -> bool:
     """Return whether a value is one that an attribute can have, or a list of such values."""
     if entry.value == []:
         entry.expect("at least one value")
-    found = [_is_plain(piece) for piece in pieces(entry)]  # of every piece, so that all problems are noted
+    found = [_is_plain(piece) for piece in pieces(entry)]  # a list, so that the mistakes of all elements are noted
     return all(found)
 
 
@@ -302,7 +310,7 @@ def _is_plain(entry: Field) -> bool:
 
 
 def sides(entry: Field) -> tuple[Where, ...]:
-    """Return the two kinds of runs that are compared."""
+    """Read the two selections of runs that are compared."""
     parts = entry.items("two sides such as [{agent: tba}, {agent: lrta}]")
     if len(parts) != 2:
         entry.expect("two sides such as [{agent: tba}, {agent: lrta}]")

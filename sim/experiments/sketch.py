@@ -1,7 +1,7 @@
-"""An experiment made from a run that is open: its map, problems on it, its agents, some budgets, or a sweep of two
-parameters of one agent.
+"""Draft of an experiment from an open run: its map, problems on the map, its agents, and budgets or a sweep.
 
-    write(sketch, folder)     map, problem list and specification, ready for `experiment`
+A sweep varies two parameters of one agent. `write` creates the files (map, list of problems and specification) for the
+command `experiment`.
 """
 
 import re
@@ -23,12 +23,12 @@ from sim.params import ConfigError, Value, did_you_mean, parse_params
 
 MAP, ROWS, SPECIFICATION = "map.map", "map.map.scen", "experiment.yaml"
 BUDGET_AXIS = "budget"
-_MOST_VALUES = 12  # of one axis: a table of more cannot be read
+_MOST_VALUES = 12  # maximum number of values of an axis: a larger table would be unreadable
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A parameter, or the budget, and the values that it is given in turn."""
+    """Axis of a sweep: a parameter or the budget, with the values to try."""
 
     name: str
     values: tuple[Value, ...]
@@ -36,18 +36,24 @@ class Axis:
 
 @dataclass(frozen=True)
 class Sketch:
-    title: str  # of the run
+    """Draft of an experiment."""
+
+    title: str  # title of the run
     grid: Grid
-    agents: tuple[AgentConfig, ...]  # with all of their parameters; one with a budget keeps that
+    agents: tuple[AgentConfig, ...]  # agents with all of their parameters; a budget of an agent replaces `budgets`
     budgets: tuple[int, ...]
-    count: int  # problems
+    count: int  # number of problems
     seed: int
-    rows: tuple[ScenRow, ...] = ()  # the list that the problems are drawn from; none: random pairs
-    sweep: tuple[Axis, ...] = ()  # none, or two, of the one agent
+    rows: tuple[ScenRow, ...] = ()  # list that the problems are drawn from; if it is empty, random pairs are drawn
+    sweep: tuple[Axis, ...] = ()  # no axes, or two axes of the only agent
 
 
 def read_axis(text: str, spec: AgentSpec) -> Axis:
-    """A line such as `weight: 1 1.4 2 3` or `budget: 1 4 16`."""
+    """Parse an axis from a line such as `weight: 1 1.4 2 3` or `budget: 1 4 16`.
+
+    Raises:
+        ConfigError: The agent has no such parameter, or the values are illegal or too few or too many.
+    """
     name, _, rest = text.partition(":")
     name = name.strip()
     param = BUDGET if name == BUDGET_AXIS else spec.param(name)
@@ -62,7 +68,7 @@ def read_axis(text: str, spec: AgentSpec) -> Axis:
 
 
 def read_budgets(text: str) -> tuple[int, ...]:
-    """Numbers such as `1 4 16`."""
+    """Parse budgets such as `1 4 16`; raise a ConfigError if there are none or if one is illegal."""
     words = re.split(r"[\s,]+", text.strip()) if text.strip() else []
     if not words:
         raise ConfigError("budgets: expected numbers such as 1 4 16, got nothing")
@@ -70,7 +76,19 @@ def read_budgets(text: str) -> tuple[int, ...]:
 
 
 def write(sketch: Sketch, folder: Path, specs: Mapping[str, AgentSpec]) -> Path:
-    """Everything that the experiment needs, in a folder of its own. Returns the specification."""
+    """Write all files of an experiment into a folder.
+
+    Args:
+        sketch: The draft of the experiment.
+        folder: The folder, created if necessary.
+        specs: All agents by their keys.
+
+    Returns:
+        The path of the specification.
+
+    Raises:
+        ConfigError: No budget is large enough for any agent, or a file cannot be written.
+    """
     make_folder(folder)
     write_atomically(folder / MAP, map_text(sketch.grid).encode())
     if sketch.rows:
@@ -82,7 +100,7 @@ def write(sketch: Sketch, folder: Path, specs: Mapping[str, AgentSpec]) -> Path:
 
 
 def data_of(sketch: Sketch, specs: Mapping[str, AgentSpec]) -> dict[str, Any]:
-    """The specification as plain data. An agent that cannot live on one of the budgets goes without it."""
+    """Return the specification as plain data; budgets that are too small for an agent are left out for that agent."""
     agents = [_agent(config, sketch, specs[config.kind]) for config in sketch.agents]
     if not any(agent["budgets"] for agent in agents):
         raise ConfigError("budgets: none of them is enough for any of the agents")
@@ -96,20 +114,20 @@ def data_of(sketch: Sketch, specs: Mapping[str, AgentSpec]) -> dict[str, Any]:
         "title": with_end(sketch.title, ": experiment", MAX_TITLE),
         "problems": problems,
         "agents": [agent for agent in agents if agent["budgets"]],
-        "slice": 10,  # results come in small pieces
+        "slice": 10,  # small tasks, so that results arrive often
         "measures": False,
     }
 
 
 def too_small(sketch: Sketch, specs: Mapping[str, AgentSpec]) -> list[tuple[AgentConfig, list[int]]]:
-    """Agents with the budgets that they cannot live on, and that they therefore go without."""
+    """Return each agent with the budgets that are too small for it, for agents with at least one such budget."""
     wanted = [(config, _wanted(config, sketch), specs[config.kind]) for config in sketch.agents]
     found = [(config, [k for k in budgets if not _is_enough(config, k, spec)]) for config, budgets, spec in wanted]
     return [(config, budgets) for config, budgets in found if budgets]
 
 
 def _wanted(config: AgentConfig, sketch: Sketch) -> list[int]:
-    """The budgets that it is to have in turn: its own, those swept, or those of all."""
+    """Return the budgets to try for an agent: its own budget, the values of a sweep, or the shared budgets."""
     if config.budget is not None:
         return [config.budget]
     swept = next((axis.values for axis in sketch.sweep if axis.name == BUDGET_AXIS), sketch.budgets)

@@ -1,4 +1,4 @@
-"""Tables of the papers that are no grouping of runs: the best under a limit, and when data computed before pays off."""
+"""Tables of the papers that are not plain groupings: best setting under a limit, and break-even of prepared data."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,11 +12,21 @@ from sim.experiments.tables import Cell, Measured
 _BUILD_S = Measure("build_s", "mean", ("build_s",))
 
 Made = tuple[tuple[str, ...], list[tuple[Cell, ...]]]
-"""Headings and rows."""
+"""Content of a table: its headings and its rows."""
 
 
 def limits(grouping: Grouping, limit: Measure, frame: Frame, agents: Mapping[str, str]) -> Made:
-    """For each limit the setting that keeps to it, arrives everywhere, and has the least first value."""
+    """Return a table with the best setting for each range of a limit.
+
+    The best setting has the smallest first measure of the table, among settings that do not exceed the limit and
+    arrive in every run.
+
+    Args:
+        grouping: The table.
+        limit: The limited measure.
+        frame: The runs.
+        agents: The displayed name of each agent, by its key.
+    """
     names = setting_names(frame, agents)
     found = []
     for key, runs in frame.groups(SETTING):
@@ -41,7 +51,16 @@ def limits(grouping: Grouping, limit: Measure, frame: Frame, agents: Mapping[str
 
 
 def payoffs(grouping: Grouping, frame: Frame, rivals: Frame, agents: Mapping[str, str]) -> Made:
-    """After how many moves a setting has made up for the making of its data: the rival is the nearest in quality."""
+    """Return a table with the number of moves after which the prepared data of a setting pays off.
+
+    Each setting is compared with the rival that is nearest in the first measure of the table.
+
+    Args:
+        grouping: The table.
+        frame: The runs of the settings with prepared data.
+        rivals: The runs of the settings without.
+        agents: The displayed name of each agent, by its key.
+    """
     value = grouping.values[0]
     names, others = setting_names(frame, agents), setting_names(rivals, agents)
     known = [(value.of(runs), _move_us(runs), others[key], runs) for key, runs in rivals.groups(SETTING)]
@@ -77,13 +96,15 @@ def _move_us(runs: Frame) -> float:
 
 
 def number_cell(measure: Measure, runs: Frame, among: Sequence[Measure] = (), sides: Sequence[Where] = ()) -> Cell:
-    """Return the number of some runs, with median and maximum where it is a mean of cost ratios.
+    """Return a cell with the number that a measure gives for some runs.
+
+    The cell of a mean of cost ratios also has their median and maximum.
 
     Args:
-        measure: what the number is
-        runs: the runs
-        among: the measures of the table; tails that have columns of their own are not repeated
-        sides: none, or two of which the first is divided by the second
+        measure: The measure.
+        runs: The runs.
+        among: All measures of the table; a median and maximum with columns of their own are not repeated.
+        sides: Empty, or two selections of runs: the number of the first is divided by the number of the second.
     """
     value, unfinished = number_of(measure, sides, runs), unfinished_of(sides, runs)
     if np.isnan(value):

@@ -1,4 +1,4 @@
-"""What a report says beyond a mean: how sure it is, what differs on the same problems, what nothing else beats."""
+"""Statistics for reports: confidence intervals, paired comparisons, Pareto fronts, power laws and bins."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ Numbers = npt.NDArray[np.float64]
 
 _DRAWS = 2000
 _MOST_BINS = 12
-_AT_ONCE = 2_000_000  # numbers drawn at a time, so that a large table does not fill the memory
-_MANY = 20_000  # from so many values on, the mean is normal for every practical purpose
+_AT_ONCE = 2_000_000  # maximum number of values resampled in one step, which limits the memory for large tables
+_MANY = 20_000  # number of values above which the mean is practically normal, so that no resampling is needed
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and the interval in which it lies with 95 % confidence."""
+    """Mean of a sample with its 95 % confidence interval."""
 
     mean: float
     low: float
@@ -30,7 +30,15 @@ class Interval:
 
 
 def bootstrap(values: Numbers, seed: int = 0, draws: int = _DRAWS) -> Interval:
-    """The mean with its 95 % percentile interval over resamples; the same numbers give the same interval."""
+    """Return the mean with its 95 % confidence interval, by the percentile bootstrap.
+
+    Equal values give equal intervals. Large samples use the normal approximation instead of resamples.
+
+    Args:
+        values: The sample; nan are left out.
+        seed: The seed of the resampling.
+        draws: The number of resamples.
+    """
     values = values[~np.isnan(values)]
     if not values.size:
         return Interval(float("nan"), float("nan"), float("nan"), 0)
@@ -41,14 +49,14 @@ def bootstrap(values: Numbers, seed: int = 0, draws: int = _DRAWS) -> Interval:
         half = 1.959963984540054 * float(values.std(ddof=1)) / sqrt(values.size)
         return Interval(mean, mean - half, mean + half, values.size)
     key = blake2b(values.tobytes(), digest_size=16).digest() + f"{seed} {draws}".encode()
-    if key not in _BOUNDS:  # tables and curves of a report ask for the same runs again
+    if key not in _BOUNDS:  # tables and curves of a report need intervals of the same runs several times
         low, high = np.percentile(_resampled_means(values, seed, draws), [2.5, 97.5])
         _BOUNDS[key] = float(low), float(high)
     return Interval(mean, *_BOUNDS[key], values.size)
 
 
 _BOUNDS: dict[bytes, tuple[float, float]] = {}
-"""The intervals of values that were resampled before."""
+"""Cache of intervals, by a digest of the values, the seed and the number of resamples."""
 
 
 def _resampled_means(values: Numbers, seed: int, draws: int) -> Numbers:
@@ -63,17 +71,17 @@ def _resampled_means(values: Numbers, seed: int, draws: int) -> Numbers:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two settings on the same problems."""
+    """Result of comparing two settings on the same problems."""
 
-    count: int
-    difference: Interval  # of the first minus the second
-    wins: int  # problems on which the first is smaller
-    losses: int
-    p_value: float  # Wilcoxon's signed ranks, two-sided, normal approximation
+    count: int  # number of problems with values for both
+    difference: Interval  # mean of first value - second value
+    wins: int  # number of problems on which the first value is smaller
+    losses: int  # number of problems on which the first value is larger
+    p_value: float  # two-sided p-value of Wilcoxon's signed-rank test, by normal approximation
 
 
 def compare(a: Numbers, b: Numbers) -> Comparison:
-    """Paired values; pairs with a gap are left out."""
+    """Compare paired values; pairs in which one value is nan are left out."""
     both = ~(np.isnan(a) | np.isnan(b))
     difference = a[both] - b[both]
     return Comparison(
@@ -86,7 +94,10 @@ def compare(a: Numbers, b: Numbers) -> Comparison:
 
 
 def wilcoxon(difference: Numbers) -> float:
-    """The two-sided p-value of the signed-rank test: zeros left out, ties averaged, corrected for ties."""
+    """Return the two-sided p-value of Wilcoxon's signed-rank test, by normal approximation.
+
+    Zeros are left out, tied ranks are averaged, and the variance is corrected for ties.
+    """
     moved = difference[difference != 0]
     n = moved.size
     if n == 0:
@@ -99,7 +110,7 @@ def wilcoxon(difference: Numbers) -> float:
 
 
 def _ranks(values: Numbers) -> tuple[Numbers, float]:
-    """Ranks from 1 with ties averaged, and the sum of t**3 - t over groups of t equal values."""
+    """Return the ranks from 1 with ties averaged, and the sum of t**3 - t over all groups of t equal values."""
     _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     average = last - (counts - 1) / 2
@@ -108,17 +119,18 @@ def _ranks(values: Numbers) -> tuple[Numbers, float]:
 
 @dataclass(frozen=True)
 class Result:
-    """What is weighed of a setting; nan for what nobody knows."""
+    """Values of a setting by which settings are ranked; nan if a value is unknown."""
 
     work: float
     cost: float
-    arrived: float  # share of its runs
+    arrived: float  # share of its runs that arrived
 
 
 def unbeaten(results: Sequence[Result]) -> list[int]:
-    """The places of settings that no other beats in cost and work.
+    """Return the indices of the settings that are Pareto-optimal in cost and work.
 
-    Only those that arrive as often as any: who gives up on hard problems is cheap on the rest.
+    Only settings with the largest share of arrivals are considered, because a setting that gives up on hard problems
+    is cheap on the rest.
     """
     known = [i for i, result in enumerate(results) if result.work == result.work and result.cost == result.cost]
     most = max((results[i].arrived for i in known), default=0.0)
@@ -127,7 +139,10 @@ def unbeaten(results: Sequence[Result]) -> list[int]:
 
 
 def pareto(points: Sequence[tuple[float, float]]) -> list[int]:
-    """The places of points that no other beats: as good in both coordinates, better in one. Smaller is better."""
+    """Return the indices of the Pareto-optimal points, in ascending order; smaller coordinates are better.
+
+    A point is left out if another point is at least as good in both coordinates and better in one.
+    """
     order = sorted(range(len(points)), key=lambda i: points[i])
     front: list[int] = []
     best = float("inf")
@@ -141,20 +156,20 @@ def pareto(points: Sequence[tuple[float, float]]) -> list[int]:
 
 @dataclass(frozen=True)
 class Power:
-    """y = factor * x ** exponent."""
+    """Power law y = factor * x ** exponent."""
 
     factor: float
     exponent: float
 
 
 def power_law(x: Numbers, y: Numbers) -> Power:
-    """By least squares of the logarithms."""
+    """Fit a power law to positive values by least squares of their logarithms."""
     exponent, intercept = np.polyfit(np.log(x), np.log(y), 1)
     return Power(float(np.exp(intercept)), float(exponent))
 
 
 def bins(values: Numbers) -> Numbers:
-    """Edges of at most _MOST_BINS equally filled bins."""
+    """Return the edges of at most _MOST_BINS equally filled bins, or no edges if all values are nan."""
     values = values[~np.isnan(values)]
     if not values.size:
         return np.zeros(0)

@@ -1,4 +1,4 @@
-"""The tables of a report: what a specification asks for, and what every experiment has."""
+"""Tables of a report: the tables that a specification asks for, and the standard tables of every experiment."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,11 +25,18 @@ _UNFINISHED = (
     f"{UNFINISHED} Some of these runs did not finish: they have no cost / optimal, and their other numbers end where"
     " they ended."
 )
-_CONDITIONS = ("part", "every", "rate")  # settings are compared that met the same changes of the map
+_CONDITIONS = ("part", "every", "rate")  # columns in which compared settings agree: part and random changes of the map
 
 
 def grouping_table(number: int, grouping: Grouping, frame: Frame, agents: Mapping[str, str]) -> Table:
-    """A table that a specification asks for, with printed numbers beside where it has them."""
+    """Return a table that a specification asks for, with the paper's printed numbers next to ours.
+
+    Args:
+        number: The number of the table in the report.
+        grouping: The description of the table.
+        frame: The results.
+        agents: The displayed name of each agent, by its key.
+    """
     chosen = frame.where(grouping.where)
     if grouping.limit is not None:
         made = limits(grouping, grouping.limit, chosen, agents)
@@ -46,7 +53,7 @@ def grouping_table(number: int, grouping: Grouping, frame: Frame, agents: Mappin
 
 
 def annotated(table: Table) -> Table:
-    """Return the table with a note on the marks in its cells."""
+    """Return the table with notes that explain the brackets and marks in its cells, if it has any."""
     cells = [cell for row in table.rows for cell in row if isinstance(cell, Measured)]
     notes = [_TAILS] if any(cell.tails for cell in cells) else []
     notes += [_UNFINISHED] if any(cell.unfinished for cell in cells) else []
@@ -70,7 +77,7 @@ def _grouped(grouping: Grouping, frame: Frame, agents: Mapping[str, str]) -> Mad
 
 
 def _place(grouping: Grouping, column: Sequence[Any], value: Measure) -> str:
-    """Under which name the printed numbers of a column stand: its own, that of its measure, or both."""
+    """Return the key of a column's printed numbers: the values of the column, its measure, or both."""
     words = [_text(column)] if column else []
     if not column or len(grouping.values) > 1:
         words.append(value.text)
@@ -78,13 +85,16 @@ def _place(grouping: Grouping, column: Sequence[Any], value: Measure) -> str:
 
 
 def _printed_cells(headings: Sequence[str], grouping: Grouping, numbers: Mapping[str, float]) -> Iterator[Cell]:
-    """What a paper has of a setting that is not ours: in the columns of measures, nothing elsewhere."""
+    """Yield the cells of a row with printed numbers, after its first cell.
+
+    Columns of measures contain the numbers, all other columns are empty.
+    """
     by_heading = {worded(value.text): numbers[value.text] for value in grouping.values if value.text in numbers}
     yield from (by_heading.get(heading, "" if heading in grouping.rows else None) for heading in headings[1:])
 
 
 def sorted_groups(frame: Frame, names: Sequence[str]) -> list[tuple[tuple[Any, ...], Frame]]:
-    """Groups by number where the attribute is one, else as they come."""
+    """Return the groups of rows by some attributes: sorted if all values are numbers, else in the frame's order."""
     groups = list(frame.groups(names))
     if all(isinstance(value, (int, float)) for key, _ in groups for value in key):
         groups.sort(key=lambda group: group[0])
@@ -110,7 +120,7 @@ def _text(key: Sequence[Any]) -> str:
 
 
 def _head(names: Sequence[str], key: Sequence[Any], agents: Mapping[str, str]) -> list[Cell]:
-    """The attributes of a row: agents by their names, nothing for nothing."""
+    """Return the cells for the attributes of a row: agents as displayed names, None as an empty cell."""
     return [
         agents.get(value, value) if name == "agent" else _plain(value) for name, value in zip(names, key, strict=True)
     ]
@@ -126,7 +136,12 @@ def _plain(value: Any) -> Cell:
 
 
 def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
-    """A line for each setting of each part. `frame`: the last trial of each run."""
+    """Return a table with a line for each setting of each part.
+
+    Args:
+        frame: The last trial of each run.
+        agents: The displayed name of each agent, by its key.
+    """
     names = setting_names(frame, agents)
     learning = ("trials", "converged") if frame.numbers("trial").max() > 1 else ()
     lines: list[tuple[Cell, ...]] = []
@@ -159,7 +174,10 @@ def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
 
 
 def _said_of_seeds(frame: Frame) -> str:
-    """Where nothing is drawn by lot, another seed is the same run once more, and no other evidence."""
+    """Return a warning if runs of a setting are identical for every seed, else an empty text.
+
+    If neither the agent nor the map uses random numbers, a run with another seed is a repetition and no new evidence.
+    """
     settings = [runs for _, runs in frame.groups(("part", *SETTING)) if len(runs.group_rows(["seed"])) > 1]
     problem = [name for name in PROBLEM if name != "seed"]
     same = sum(len(runs.group_rows(problem)) == len(runs.group_rows([*problem, "digest"])) for runs in settings)
@@ -193,7 +211,15 @@ def _marked(value: int, unfinished: int) -> Cell:
 
 
 def comparison_table(frame: Frame, agents: Mapping[str, str]) -> Table:
-    """Every setting against the one that walks cheapest of those that arrive most often, on the same problems."""
+    """Return a table that compares every setting with the best one on the same problems.
+
+    In each part, and for each kind of random changes, the best setting has the smallest mean cost among the settings
+    that arrive most often.
+
+    Args:
+        frame: The last trial of each run.
+        agents: The displayed name of each agent, by its key.
+    """
     names = setting_names(frame, agents)
     lines: list[tuple[Cell, ...]] = []
     has_parts = len(frame.group_rows(["part"])) > 1
@@ -224,14 +250,24 @@ def comparison_table(frame: Frame, agents: Mapping[str, str]) -> Table:
 
 
 def _by_problem(frame: Frame, rows: Any, codes: Any, count: int) -> Any:
-    """The cost of the last trial on each problem, nan where the goal was not reached."""
+    """Return the cost of a setting's walk on each problem, or nan if the goal was not reached.
+
+    Args:
+        frame: The last trial of each run.
+        rows: The rows of the setting.
+        codes: The problem number of each row of the frame.
+        count: The number of problems.
+    """
     costs = np.full(count, np.nan)
     costs[codes[rows]] = np.where(frame.numbers("arrived")[rows] > 0, frame.numbers("cost")[rows], np.nan)
     return costs
 
 
 def cutoff_table(frame: Frame, cutoff: int, agents: Mapping[str, str]) -> Table | None:
-    """What the cut-off disqualifies: settings of which some run is above it."""
+    """Return a table of the settings that the cut-off disqualifies, or None if there is no cut-off.
+
+    A setting is listed if any of its runs expands more cells in a tick than the cut-off.
+    """
     if not cutoff:
         return None
     names = setting_names(frame, agents)

@@ -1,4 +1,4 @@
-"""Tables as data, and as Markdown, CSV, LaTeX and HTML."""
+"""Tables as data, and their conversion to Markdown, CSV, LaTeX and HTML."""
 
 import html
 import re
@@ -12,11 +12,11 @@ UNFINISHED = "\u2020"
 
 @dataclass(frozen=True)
 class Measured:
-    """A number with what one has to know to judge it."""
+    """Number in a cell, with the information that is needed to judge it."""
 
     value: int | float
-    tails: tuple[float, float] | None = None  # median and maximum of the runs whose mean it is
-    unfinished: int = 0  # runs behind it that did not finish
+    tails: tuple[float, float] | None = None  # median and maximum of the runs, if the number is their mean
+    unfinished: int = 0  # number of runs behind the number that did not finish
 
 
 Cell = str | int | float | Interval | Measured | None
@@ -24,7 +24,9 @@ Cell = str | int | float | Interval | Measured | None
 
 @dataclass(frozen=True)
 class Table:
-    name: str  # of its files
+    """Table of a report."""
+
+    name: str  # name of its files without extension
     title: str
     headings: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
@@ -32,12 +34,12 @@ class Table:
 
     @property
     def are_texts(self) -> list[bool]:
-        """Which columns hold words, and stand to the left."""
+        """Return for each column whether it contains text and is therefore left-aligned."""
         return [any(isinstance(row[i], str) for row in self.rows) for i in range(len(self.headings))]
 
 
 def shown(cell: Cell) -> str:
-    """A cell for people: about three digits that count."""
+    """Return a cell as text for reading, with about three significant digits."""
     if cell is None:
         return ""
     if isinstance(cell, Interval):
@@ -59,16 +61,16 @@ def number(value: float) -> str:
 
 
 _MARKDOWN = re.compile(r"[\\`*_\[\]<>|~$]|&(?=[a-zA-Z#])")
-_BLOCK = re.compile(r"^(\s*)(\d*)([-+#=.)])", re.MULTILINE)  # where a list, a heading or a rule would begin
+_BLOCK = re.compile(r"^(\s*)(\d*)([-+#=.)])", re.MULTILINE)  # beginnings of lists, headings and rules
 
 
 def escaped(text: str) -> str:
-    """Return a text that Markdown shows as it is within a line."""
+    """Return a text with all Markdown characters escaped, for use within a line."""
     return _MARKDOWN.sub(r"\\\g<0>", text)
 
 
 def escaped_lines(text: str) -> str:
-    """Return paragraphs that Markdown shows as they are."""
+    """Return paragraphs with all Markdown characters escaped, including those at the beginning of lines."""
     return _BLOCK.sub(r"\1\2\\\3", escaped(text))
 
 
@@ -80,7 +82,7 @@ def markdown(table: Table) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """Return numbers in full; what goes with a number has columns of its own."""
+    """Return a table as CSV with all digits; bounds, medians and maxima of cells get columns of their own."""
     rows = [[_parts(cell) for cell in row] for row in table.rows]
     ends = [list(dict.fromkeys(["", *(end for row in rows for end in row[i])])) for i in range(len(table.headings))]
     headings = [f"{name}{end}" for name, own in zip(table.headings, ends, strict=True) for end in own]
@@ -88,7 +90,7 @@ def as_csv(table: Table) -> str:
 
 
 def _parts(cell: Cell) -> dict[str, str | int | float | None]:
-    """Return the numbers of a cell by what is added to the heading of their columns."""
+    """Return the numbers of a cell, by the suffix of the headings of their columns."""
     if isinstance(cell, Interval):
         return {"": cell.mean, " low": cell.low, " high": cell.high}
     if isinstance(cell, Measured):
@@ -99,9 +101,9 @@ def _parts(cell: Cell) -> dict[str, str | int | float | None]:
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    **{sign: f"${sign}$" for sign in "<>|"},  # other signs in text, in the fonts that LaTeX begins with
+    **{sign: f"${sign}$" for sign in "<>|"},  # in text, LaTeX's default font encoding shows other characters for these
     UNFINISHED: r"\dag{}",
-    "[": "{[}",  # at the beginning of a row it would be an argument of the line break before
+    "[": "{[}",  # at the beginning of a row, LaTeX would read it as the argument of the preceding line break
 }
 
 
@@ -110,11 +112,11 @@ def _latex(text: str) -> str:
 
 
 def latex(table: Table) -> str:
-    """A table for a paper, with the rules of the package booktabs."""
+    """Return a table as LaTeX, with the rules of the package booktabs."""
     columns = "".join("l" if is_text else "r" for is_text in table.are_texts)
     head = " & ".join(_latex(name) for name in table.headings)
     body = "".join(" & ".join(_latex(shown(cell)) for cell in row) + " \\\\\n" for row in table.rows)
-    title = f"% {' '.join(table.title.split())}\n" if table.title else ""  # in one line, or the rest would be LaTeX
+    title = f"% {' '.join(table.title.split())}\n" if table.title else ""  # a comment ends with its line
     begin, end = f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n", "\\bottomrule\n\\end{tabular}\n"
     return f"{title}% \\usepackage{{booktabs}}\n{begin}{head} \\\\\n\\midrule\n{body}{end}"
 

@@ -1,4 +1,4 @@
-"""What the runs of one setting come to: added up one after the other, for whoever shows results as they come."""
+"""Running totals over the runs of one setting, for displays that update while results arrive."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,20 +8,24 @@ from typing import Any
 
 @dataclass
 class Totals:
-    """Sums over all runs. Cost is a mean over those that arrived: of the others nobody knows it."""
+    """Sums over the runs of one setting. Ratios of cost are kept only for runs that arrived; others have none."""
 
     runs: int = 0
     arrived: int = 0
-    ratios: list[float] = field(default_factory=list)  # cost / optimal of each that arrived
+    ratios: list[float] = field(default_factory=list)  # cost / optimal of each run that arrived
     moves: int = 0
     back_moves: int = 0
     ticks: int = 0
     expansions: int = 0
-    most: int = 0  # expansions in the largest tick
+    most: int = 0  # maximum number of expansions in a tick
     planning_ms: float = 0.0
 
     def add(self, run: Mapping[str, Any]) -> None:
-        """Take in a run, by the columns of results."""
+        """Add a run.
+
+        Args:
+            run: Its results, by the names of columns.
+        """
         self.runs += 1
         if run["outcome"] == "reached" and run["suboptimality"] is not None:
             self.arrived += 1
@@ -35,30 +39,30 @@ class Totals:
 
     @property
     def cost(self) -> float:
-        """Mean of cost / optimal; nan where none arrived."""
+        """Return the mean of cost / optimal, or nan if no run arrived."""
         return fmean(self.ratios) if self.ratios else float("nan")
 
     @property
     def median_cost(self) -> float:
-        """Median of cost / optimal; nan where none arrived."""
+        """Return the median of cost / optimal, or nan if no run arrived."""
         return median(self.ratios) if self.ratios else float("nan")
 
     @property
     def largest_cost(self) -> float:
-        """Maximum of cost / optimal; nan where none arrived."""
+        """Return the maximum of cost / optimal, or nan if no run arrived."""
         return max(self.ratios, default=float("nan"))
 
     @property
     def work(self) -> float:
-        """Expansions a move, pooled: all expansions divided by all moves."""
+        """Return the pooled expansions per move: the sum of all expansions divided by the sum of all moves."""
         return self.expansions / max(1, self.moves)
 
     @property
     def move_us(self) -> float:
-        """Mean processor time of planning for each move."""
+        """Return the mean processor time of planning per move, in microseconds."""
         return 1000.0 * self.planning_ms / max(1, self.moves)
 
     @property
     def tick_us(self) -> float:
-        """Mean processor time of a tick."""
+        """Return the mean processor time of planning per tick, in microseconds."""
         return 1000.0 * self.planning_ms / max(1, self.ticks)

@@ -1,4 +1,4 @@
-"""Whether claims, tables and figures speak of what a specification has: attributes, agents, labels, parts by name."""
+"""Checks that claims, tables and figures use only attributes, agents, labels and parts that a specification has."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -8,9 +8,9 @@ from sim.files.fields import Field
 from sim.params import did_you_mean, shown
 
 _ATTRIBUTES = ("over", "rows", "columns", "by", "falls", "rises", "power", "along")
-_ALONG = ("falls", "rises", "power", "along")  # attributes of which numbers are needed
-_RUNS = ("where", "against", "levels")  # keys whose mapping chooses runs
-_SIDES = ("less", "ratio", "crossing", "of")  # keys with two such mappings
+_ALONG = ("falls", "rises", "power", "along")  # keys that name an attribute whose values must be numbers
+_RUNS = ("where", "against", "levels")  # keys whose value is a mapping that selects runs
+_SIDES = ("less", "ratio", "crossing", "of")  # keys whose value is a list of two mappings that select runs
 
 
 def check_words(
@@ -19,10 +19,10 @@ def check_words(
     """Note names that no run has, and attributes of the wrong type.
 
     Args:
-        entry: the claims, tables or figures
-        attributes: all attributes of runs
-        values: of some attributes, all values that there are
-        numbers: the attributes whose values are all numbers
+        entry: The claims, tables or figures.
+        attributes: All attributes of runs.
+        values: All values of those attributes whose values are checked.
+        numbers: The attributes whose values are all numbers.
     """
     for part in entry.items("") if isinstance(entry.value, list) else []:
         if not isinstance(part.value, dict):
@@ -37,7 +37,7 @@ def check_words(
 
 
 def _named(part: Field) -> Iterator[Field]:
-    """Where the name of an attribute stands."""
+    """Yield the fields whose value is the name of an attribute."""
     keys = (*_ATTRIBUTES, "x") if part.value.get("kind") == "lines" else _ATTRIBUTES
     for key in keys:
         if key in part.value:
@@ -45,13 +45,13 @@ def _named(part: Field) -> Iterator[Field]:
 
 
 def _along(part: Field) -> Iterator[Field]:
-    """Yield the fields that name what a curve runs along."""
+    """Yield the fields that name the attribute on the x axis of a curve or trend."""
     keys = (*_ALONG, "x") if part.value.get("kind") == "lines" else _ALONG
     yield from (_child(part, key) for key in keys if isinstance(part.value.get(key), str))
 
 
 def _mappings(part: Field) -> Iterator[Field]:
-    """What chooses runs."""
+    """Yield the mappings that select runs."""
     for key in (*_RUNS, *_SIDES):
         if key in part.value:
             yield from (field for field in _each(_child(part, key)) if isinstance(field.value, dict))
@@ -69,7 +69,7 @@ def _check_runs(field: Field, attributes: Collection[str], values: Mapping[str, 
 
 
 def _check_type(field: Field, name: Any) -> None:
-    """Note values that no run can have: text of a column of numbers, or the other way round."""
+    """Note values of the wrong type: text for a numeric attribute, or a number for a text attribute."""
     for cell in _each(field):
         if name in NUMBERS and isinstance(cell.value, str):
             cell.expect("a number")
