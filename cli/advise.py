@@ -1,4 +1,4 @@
-"""`advise`: which agent, with which settings, on this map and for so many units."""
+"""Command `advise`: recommend an agent and its settings for a map and a number of units."""
 
 import time
 from argparse import Namespace
@@ -47,8 +47,8 @@ UNITS = Param("units", int, 1, "how many agents plan in every frame", 1, 1_000_0
 BUDGET_MS = Param("budget-ms", float, 2.0, "milliseconds of a frame for the planning of all of them", 0.001, 10_000)
 SECONDS = Param("seconds", float, 20.0, "how long to measure", 0.5, 100_000)
 _MOST_PROBLEMS = 500
-_FEWEST = 3  # problems that are measured whatever the time
-_FEWEST_CROWDS = 8  # settings of which many units walk, whatever the time
+_FEWEST = 3  # minimum number of problems, even if they take longer than the time limit
+_FEWEST_CROWDS = 8  # minimum number of settings measured with many units, even if they take longer than the time limit
 
 
 def main(argv: Sequence[str]) -> int:
@@ -61,7 +61,7 @@ def main(argv: Sequence[str]) -> int:
     if not pairs:
         raise ConfigError(f"{given.map}: expected a map on which some way leads from one cell to another")
     cases = [Case(board, grid.xy(start), grid.xy(goal), None, i) for i, (start, goal) in enumerate(pairs)]
-    check_folder(folder)  # before anything is measured
+    check_folder(folder)  # report errors of the output folder before the measurements, which take long
     tried, need = candidates(BY_KEY, given.budget), Need(given.units, given.budget_ms)
     progress = Progress()
     warm_up([AgentConfig(c.kind, params=c.params, group="units") for c in tried], progress)
@@ -88,7 +88,17 @@ def _parser() -> Arguments:
 
 
 def measure(tried: Sequence[Candidate], cases: Sequence[Case], seconds: float, progress: Progress) -> int:
-    """All candidates on the same problems, as many as there is time for. Returns how many problems that were."""
+    """Run all candidates on the same problems until the time is up.
+
+    Args:
+        tried: The candidates; they receive the results.
+        cases: The problems, used in this order.
+        seconds: The time limit, checked before each problem from the fourth on.
+        progress: Shows the progress bar.
+
+    Returns:
+        The number of problems that were run.
+    """
     began = time.monotonic()
     for place, case in enumerate(cases):
         spent = time.monotonic() - began
@@ -107,7 +117,15 @@ def measure(tried: Sequence[Candidate], cases: Sequence[Case], seconds: float, p
 def measure_together(
     tried: Sequence[Candidate], cases: Sequence[Case], units: int, seconds: float, progress: Progress
 ) -> None:
-    """As many units as asked for at once, in the settings that promise most, and in others while there is time."""
+    """Measure frame times with many units, for the most promising candidates first, until the time is up.
+
+    Args:
+        tried: The candidates; the measured ones receive their frame times.
+        cases: The problems of the units.
+        units: The requested number of units; at most MOST_TOGETHER of them are measured.
+        seconds: The time limit, checked before each candidate after the first _FEWEST_CROWDS.
+        progress: Shows the progress bar.
+    """
     chosen = worth_a_crowd(tried)
     began = time.monotonic()
     for place, candidate in enumerate(chosen):
@@ -122,11 +140,21 @@ def measure_together(
 
 
 def advise(tried: Sequence[Candidate], cases: Sequence[Case], need: Need, progress: Progress) -> str:
-    """Return what to use. What is said of it was measured with the number of units that is said, up to MAX_MEASURED."""
+    """Return the recommendation as text.
+
+    The recommended setting has been measured with the requested number of units, or with MAX_MEASURED if more were
+    requested.
+
+    Args:
+        tried: The candidates with their frame times.
+        cases: The problems of the units.
+        need: The number of units and their time limit.
+        progress: Shows the progress bar.
+    """
     units = min(need.units, MAX_MEASURED)
     while (best := best_three(tried, need)) and best[0].together and best[0].together.units < units:
         if need.fits(best[0]) == NO:
-            break  # fewer units take too long already
+            break  # already too slow with fewer units
         progress.show(f"{units:,} units at once, {best[0].name}")
         best[0].together = measured_together(best[0], cases, BY_KEY, units, time.thread_time)
     if not best:
@@ -157,7 +185,7 @@ def _advice(best: Candidate, need: Need, most: int) -> str:
             f'Use {best.name} with "tick_ms: {need.budget_ms:g}" in a scenario, so that units plan in turn: '
             f"{taken}, but {at_most}.\n" + (f"Without it {_about(most)} fit." if most else "Without it none fits.")
         )
-    # The number asked for fits by the measurement above, also where the measurements of the search were slower.
+    # The requested number fits according to an earlier measurement, even if the measurements of the search were slower.
     return f"Use {best.name}: {taken}, {at_most}; {_about(max(most, need.units))} fit."
 
 
@@ -179,7 +207,10 @@ def answer(tried: Sequence[Candidate], need: Need, given: Namespace, count: int,
 
 
 def records_line(grid: Grid) -> str:
-    """Return how many records kNN LRTA* wants on this map. It is not tried: its records belong to one map."""
+    """Return a line about the number of records that kNN LRTA* needs on this map.
+
+    The agent itself is not tried, because its records belong to one map.
+    """
     cap = next(param for param in BY_KEY["knn-lrta"].params if param.name == "cap").default
     share = float(fetch(coverage.recipe(int(cap)), grid).tables.share[0])
     fits = f"{share:.1%} of pairs can be climbed, and about N x {share**2:.2g} of N records fit a problem"
@@ -227,7 +258,10 @@ def _print_table(table: Table) -> None:
 
 
 def chart_of(tried: Sequence[Candidate], need: Need) -> Chart:
-    """Cost against time, a colour for each agent; the front, and where the frame is full."""
+    """Return the chart of cost against time per tick, with a series for each agent and the Pareto front.
+
+    The title gives the time that each unit may take.
+    """
     measured = [candidate for candidate in tried if candidate.together]
     series = []
     for name in dict.fromkeys(c.name.rsplit(" k=", 1)[0] for c in measured):
@@ -247,7 +281,15 @@ def chart_of(tried: Sequence[Candidate], need: Need) -> Chart:
 
 
 def write(tried: Sequence[Candidate], need: Need, case: Case, path: Path, folder: Path) -> None:
-    """The figure, and the best three side by side as a scenario."""
+    """Write the figure, and a scenario with the best three candidates; do nothing if there are none.
+
+    Args:
+        tried: The candidates with their frame times.
+        need: The number of units and their time limit.
+        case: The problem of the scenario.
+        path: The map file.
+        folder: The output folder.
+    """
     best = best_three(tried, need)
     if not best:
         return

@@ -1,4 +1,4 @@
-"""`agents`: every agent with its parameters, their ranges, and its paper."""
+"""Command `agents`: list every agent with its parameters, their ranges, and its paper."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Arguments of the subcommands: errors come out as ConfigErrors, one line each, like any other bad input."""
+"""Arguments of the commands. Errors are raised as ConfigErrors of one line, like errors in any other input."""
 
 import argparse
 import os
@@ -14,10 +14,16 @@ from sim.program import NAME
 
 
 class Arguments(argparse.ArgumentParser):
-    """An argument parser that raises instead of printing its usage and leaving."""
+    """Argument parser that raises a ConfigError instead of printing its usage and exiting."""
 
     def __init__(self, command: str, description: str, *, is_module: bool = False) -> None:
-        """`is_module`: of a program for those who work on this one, begun as `python -m cli.<command>`."""
+        """Create a parser.
+
+        Args:
+            command: The name of the command.
+            description: The first line of its help.
+            is_module: Whether this is a tool for developers, started as `python -m cli.<command>`.
+        """
         prog = f"python -m cli.{command}" if is_module else f"{NAME} {command}"
         super().__init__(prog=prog, description=description, allow_abbrev=False)
         self._command = command
@@ -30,7 +36,7 @@ class Arguments(argparse.ArgumentParser):
 
 
 def run_module(main: Callable[[Sequence[str]], int]) -> NoReturn:
-    """What `python -m` does with a module of this folder: bad input is a line, as with the commands."""
+    """Run the main function of a module as a program; a ConfigError is printed as a line and exits with code 2."""
     try:
         sys.exit(main(sys.argv[1:]))
     except ConfigError as error:
@@ -39,7 +45,7 @@ def run_module(main: Callable[[Sequence[str]], int]) -> NoReturn:
 
 
 def checked(param: Param) -> Callable[[str], Any]:
-    """A converter for argparse that lets a Param decide."""
+    """Return a converter for argparse that parses and checks an argument with a Param."""
 
     def convert(text: str) -> Any:
         try:
@@ -51,17 +57,17 @@ def checked(param: Param) -> Callable[[str], Any]:
 
 
 def with_default(words: str, default: object) -> str:
-    """The help of an option, and what holds where it is not given."""
+    """Return the help of an option, with its default in brackets."""
     return f"{words} (default: {default:,})" if isinstance(default, int) else f"{words} (default: {default})"
 
 
 def option(param: Param) -> dict[str, Any]:
-    """What add_argument() takes for a parameter: its converter, its default and its help."""
+    """Return the keyword arguments of `add_argument` for a parameter: its converter, its default and its help."""
     return {"type": checked(param), "default": param.default, "help": with_default(param.help, param.default)}
 
 
 def folder(text: str) -> Path:
-    """A folder to read from, which has to be there."""
+    """Convert an argument to the path of an existing folder."""
     if not os.path.isdir(text):
         there = "a file" if os.path.exists(text) else "no such folder"
         raise argparse.ArgumentTypeError(f"expected a folder, got {there}: {text!r}")
@@ -69,7 +75,7 @@ def folder(text: str) -> Path:
 
 
 MAPS = Path(__file__).resolve().parents[2] / "shared" / "maps"
-"""Where benchmark maps lie beside a checkout: never copied into it, and they need not be there."""
+"""Folder of benchmark maps next to a checkout; it is not part of the program and may be missing."""
 
 FURTHER_MAPS = "a further folder of maps"
 
@@ -81,7 +87,7 @@ def add_maps(parser: Arguments, what: str) -> None:
 
 
 def add_movement(parser: Arguments) -> None:
-    """The options that movement_of reads."""
+    """Add the options that `movement_of` reads."""
     rules = "; ".join(f"{rule}: {words}" for rule, words in WORDS.items())
     parser.add_argument("--movement", type=checked(RULE), metavar="RULE", help=with_default(rules, RULE.default))
     diagonal = with_default(DIAGONAL.help, "the square root of 2")
@@ -96,7 +102,7 @@ def movement_of(given: argparse.Namespace) -> Movement:
 
 
 def cell(text: str) -> tuple[int, int]:
-    """A cell written X,Y."""
+    """Convert an argument of the form X,Y to the coordinates of a cell."""
     match = re.fullmatch(r"\s*(\d{1,6})\s*,\s*(\d{1,6})\s*", text)
     if match is None:
         raise argparse.ArgumentTypeError(f"expected a cell as X,Y, got {text!r}")

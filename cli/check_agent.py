@@ -1,4 +1,4 @@
-"""`check-agent`: whether an agent of one's own keeps the rules that all agents keep."""
+"""Command `check-agent`: check whether a user-defined agent keeps the rules for all agents."""
 
 from collections.abc import Sequence
 

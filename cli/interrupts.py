@@ -1,4 +1,4 @@
-"""Ctrl+C and SIGTERM as a state of the program, which a command reads between two steps of its work.
+"""Ctrl+C and SIGTERM as a flag, which a command checks between two steps of its work.
 
 with Interrupts() as interrupts:
     if interrupts.finishes(compile_everything):      a signal ends this at once
@@ -16,11 +16,11 @@ from types import FrameType
 from typing import Any
 
 EXIT_CODES: dict[int, int] = {signal.SIGINT: 130, signal.SIGTERM: 143}
-"""128 + the number of the signal, as shells report a program that a signal has killed."""
+"""Exit code for each signal: 128 + its number, as shells report a program that was killed by a signal."""
 
 
 class TerminatedError(KeyboardInterrupt):
-    """A SIGTERM that ends the work at hand at once."""
+    """Exception raised by SIGTERM where a signal may end the current work at once."""
 
 
 def exit_code_of(error: KeyboardInterrupt) -> int:
@@ -29,15 +29,15 @@ def exit_code_of(error: KeyboardInterrupt) -> int:
 
 
 class Interrupts:
-    """Keeps the first signal that arrives while the context is open.
+    """Signal handler that records the first signal that arrives while the context is open.
 
-    That signal raises an exception in `finishes` only: everywhere else an exception could cut off a result line, a
-    file or a tick, or be lost in a callback. Every further signal raises, in case the command does not get to its
-    next look.
+    The first signal raises an exception only inside `finishes`. Elsewhere an exception could interrupt the writing of
+    a result line or file, break off a tick, or be lost in a callback. Every further signal raises an exception
+    anywhere, in case the command never reaches its next check.
     """
 
     def __init__(self) -> None:
-        self.exit_code = 0  # of the first signal; 0: none has arrived
+        self.exit_code = 0  # exit code of the first signal, 0 if none has arrived
         self._is_breakable = False
         self._handlers_before: dict[int, Any] = {}
 
@@ -52,8 +52,8 @@ class Interrupts:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
     def finishes(self, work: Callable[[], object]) -> bool:
-        """Do work that the first signal may cut off; return whether it was done to its end."""
-        self._is_breakable = True  # before the look: a signal between the two must not be missed
+        """Do work that the first signal may interrupt; return whether it was finished."""
+        self._is_breakable = True  # set before checking `exit_code`, so that no signal between the two is missed
         try:
             if not self.exit_code:
                 work()
@@ -70,11 +70,11 @@ class Interrupts:
 
 
 def end_with_input() -> None:
-    """Send this process a SIGTERM when standard input ends: the process at the other end of that pipe is gone."""
+    """Send a SIGTERM to this process when standard input ends, because the process that wrote to it has ended."""
     threading.Thread(target=_end_with_input, args=(sys.stdin.fileno(),), daemon=True).start()
 
 
 def _end_with_input(stdin: int) -> None:
-    while os.read(stdin, 4096):  # not sys.stdin.read(): the interpreter would wait for its lock at exit
+    while os.read(stdin, 4096):  # sys.stdin.read() would hold a lock that the interpreter waits for at exit
         pass
     os.kill(os.getpid(), signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""`new-agent`: a short working example of an agent of one's own."""
+"""Command `new-agent`: write a short working example of a user-defined agent."""
 
 import os
 from collections.abc import Sequence

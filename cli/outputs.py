@@ -1,4 +1,4 @@
-"""Places that a command is to write to, looked at before it reads or writes anything else."""
+"""Checks of the output paths of a command, before it reads or writes any other file."""
 
 import os
 import sys
@@ -15,9 +15,14 @@ Place = str | os.PathLike[str]
 
 
 def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[Place]) -> None:
-    """A ConfigError where an output is a file that the command reads, or another output, or cannot be written.
+    """Check the output paths of a command.
 
-    `outputs`: the places by the options that name them; None where an option is not given.
+    Args:
+        outputs: The paths, by the options that name them; None if an option is not given.
+        inputs: The files that the command reads.
+
+    Raises:
+        ConfigError: An output is also an input or another output, or cannot be written; lists all problems.
     """
     given = [(option, path) for option, path in outputs.items() if path is not None]
     read = [*inputs, *(file.path for file in LOADED.values())]
@@ -40,19 +45,22 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[Place]) ->
 
 
 def _are_one(path: Place, other: Place) -> bool:
-    """Whether two names lead to one file, by links too. Devices and pipes take from many."""
+    """Return whether two paths lead to the same file, also through links.
+
+    Devices and pipes never count as the same, because several outputs may write to them.
+    """
     if is_stream(path):
         return False
     if os.path.realpath(path) == os.path.realpath(other):
         return True
     try:
         return os.path.samefile(path, other)
-    except OSError:  # one of them is not there yet
+    except OSError:  # one of the files does not exist yet
         return False
 
 
 def _is_file_of(stream: TextIO, path: str) -> bool:
     try:
         return not is_stream(path) and os.path.samestat(os.stat(path), os.fstat(stream.fileno()))
-    except (OSError, ValueError):  # it is not there yet, or the stream is no file of the system
+    except (OSError, ValueError):  # the file does not exist yet, or the stream has no file descriptor
         return False

@@ -1,4 +1,4 @@
-"""`--agent-file FILE` before, between or after the words of any command: agents of the user's own."""
+"""Option `--agent-file FILE` of all commands, at any position: loads a user-defined agent."""
 
 import sys
 from collections.abc import Sequence
@@ -11,7 +11,17 @@ OPTION = "--agent-file"
 
 
 def take_in(arguments: Sequence[str]) -> list[str]:
-    """Run the files that a person has named, and put their agents beside ours. Returns the other arguments."""
+    """Load the files of all `--agent-file` options and register their agents.
+
+    Args:
+        arguments: The arguments of the program.
+
+    Returns:
+        The other arguments.
+
+    Raises:
+        ConfigError: A file cannot be loaded, the user does not allow it to run, or two files have the same key.
+    """
     files, rest = _parted(arguments)
     places: dict[str, Path] = {}
     for file in files:
@@ -25,7 +35,7 @@ def take_in(arguments: Sequence[str]) -> list[str]:
 
 
 def _parted(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The files after each option, wherever it stands, and the rest."""
+    """Return the files named by `--agent-file` options, and the other arguments."""
     files, rest, words = [], [], iter(arguments)
     for word in words:
         option, is_joined, file = word.partition("=")
@@ -39,7 +49,13 @@ def _parted(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def ask(file: str) -> None:
-    """One question for each state of a file. Where nobody can answer, naming it on the command line is the answer."""
+    """Ask the user for permission to run a file, unless this version of the file has been allowed before.
+
+    Without a terminal the user cannot be asked; naming the file on the command line then counts as permission.
+
+    Raises:
+        ConfigError: The user did not allow the file to run.
+    """
     if own_files.is_trusted(file):
         return
     if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty():

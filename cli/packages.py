@@ -1,4 +1,4 @@
-"""Whether this Python has the packages that the program needs, and what to do where it has not."""
+"""Checks that this Python has the packages that the program needs, with instructions if it has not."""
 
 import importlib.metadata
 import os
@@ -11,7 +11,10 @@ _OURS = ("", "main", "sim", "agents", "ui", "cli")
 
 
 def what_is_missing(error: ModuleNotFoundError) -> str:
-    """Which package is not there, and the Python that has it. What is missing of ours is a fault, and raised."""
+    """Return a message that names the missing package and how to install it.
+
+    If the missing module belongs to this program, the error is a bug and is raised again.
+    """
     if (error.name or "").partition(".")[0] in _OURS:
         raise error
     own = ROOT / ".venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -24,7 +27,10 @@ def what_is_missing(error: ModuleNotFoundError) -> str:
 
 
 def check_pygame() -> None:
-    """Plain pygame writes its files over those of pygame-ce, and then the widgets fail in the strangest ways."""
+    """Raise a ConfigError if pygame is installed.
+
+    It overwrites files of pygame-ce, and widgets then fail with unrelated errors.
+    """
     if any(importlib.metadata.distributions(name="pygame")):
         raise ConfigError(
             "pygame is installed beside pygame-ce and has overwritten parts of it; mend it by\n"

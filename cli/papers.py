@@ -1,7 +1,7 @@
-"""`python -m cli.papers`: the experiments of assets/experiments, and docs/experiments.md from what came out.
+"""Tool for the experiments of papers in assets/experiments: runs them, and writes docs/experiments.md.
 
-python -m cli.papers --size small -o results e1 e4      run some, each into its folder below results
-python -m cli.papers -o results --page                  write the page: sections from the folders that are there
+python -m cli.papers --size small -o results e1 e4      run some of them, each into its own folder in results
+python -m cli.papers -o results --page                  write the page, with sections from the existing folders
 """
 
 import json
@@ -46,12 +46,17 @@ E1 to E5, E7 and E9 need maps that are not ours to give: those of the
 
 
 def names() -> list[str]:
-    """The experiments in the order of their numbers."""
+    """Return the names of the experiments, in the order of their numbers."""
     return sorted((path.stem for path in FOLDER.glob("*.yaml")), key=lambda name: (len(name), name))
 
 
 def sections(results: Path, page: str) -> Iterator[str]:
-    """What is said of every experiment: from its results, or, where these are not at hand, what the page says."""
+    """Yield the section of every experiment: made from its results, or copied from the page if it has no results.
+
+    Args:
+        results: The folder with a folder of results for each experiment.
+        page: The current text of the page.
+    """
     said = {title(text): text for text in re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]}
     for name in names():
         folder = results / name
@@ -64,16 +69,16 @@ def sections(results: Path, page: str) -> Iterator[str]:
 
 
 def bands(specification: str) -> list[Mapping[str, object]]:
-    """Return the claims of a specification without what may be added once the results are known.
+    """Return the claims of a specification without the keys that may be added after the results are known.
 
-    `expect` and `why` say that a claim does not hold here; everything else of a claim is fixed before the runs.
+    The keys `expect` and `why` state that a claim does not hold here; all other keys are fixed before the runs.
     """
     claims = yaml.safe_load(specification)["claims"]
     return [{key: value for key, value in claim.items() if key not in ("expect", "why")} for claim in claims]
 
 
 def record_runs(results: Path) -> None:
-    """Write the digests of the results that are at hand into docs/experiment-runs.json."""
+    """Write the digests of all available results to docs/experiment-runs.json."""
     runs = json.loads(RUNS.read_text(encoding="utf-8")) if RUNS.exists() else {}
     for name in names():
         if (results / name).is_dir():
@@ -88,7 +93,7 @@ def record_runs(results: Path) -> None:
 
 
 def title(section: str) -> str:
-    """Return the title of a section as Markdown has it, also of a section that was written without escapes."""
+    """Return the title of a section with Markdown escapes, even if the section was written without them."""
     plain = re.sub(r"\\(.)", r"\1", section.partition("\n")[0].removeprefix("## "))
     return heading(plain)
 

@@ -1,4 +1,4 @@
-"""`--posthoc FILE` of `solve` and `run`: a search trace of each agent, to be shown in a browser."""
+"""Option `--posthoc FILE` of `solve` and `run`: writes a search trace of each agent for a viewer in the browser."""
 
 from argparse import ArgumentTypeError
 from contextlib import AbstractContextManager
@@ -26,9 +26,9 @@ def _name(text: str) -> str:
 
 
 class PosthocFiles:
-    """A file for each agent of each world; without a name it writes nothing.
+    """Open search traces: a file for each agent of each world. Without a path nothing is written.
 
-    One that cannot be written is told at the end: the run goes on, and so do the others.
+    A file that cannot be written does not stop the run or the other files; its error is raised when the context ends.
     """
 
     def __init__(self, path: str | None, progress: Progress) -> None:
@@ -44,7 +44,7 @@ class PosthocFiles:
 
     @property
     def longest_step(self) -> int:
-        """How many ticks may pass between two calls of write()."""
+        """Return the maximum number of ticks between two calls of `write`."""
         return 1 if self.is_on else BULK
 
     def __enter__(self) -> "PosthocFiles":
@@ -57,14 +57,17 @@ class PosthocFiles:
             raise ConfigError(self._failures)
 
     def begin(self, world: World) -> None:
-        """A new world begins, and the one before has ended."""
+        """Close the files of the last world, and open files for the agents of a new world."""
         for trace in list(self._open):
             self._close(trace)
         self._world = world
         self.follow()
 
     def follow(self) -> None:
-        """Before a tick, when its commands have been applied: who has come gets a file, that of who has gone ends."""
+        """Open files for agents that have been added, and close the files of agents that have been removed.
+
+        Call this before each tick, after the commands of the tick have been applied.
+        """
         if self.path is None or self._world is None:
             return
         present = {walker.id: walker for walker in self._world.walkers}
@@ -78,7 +81,7 @@ class PosthocFiles:
                 self._begin_file(self.path, self._world, walker)
 
     def _begin_file(self, path: str, world: World, walker: Walker) -> None:
-        world.single_out(walker.id)  # now: it must not have begun
+        world.single_out(walker.id)  # must be called before the agent's first tick
         self._number += 1
         file = posthoc(numbered(path, self._number), world, walker)
         try:
@@ -87,7 +90,7 @@ class PosthocFiles:
             self._failures += error.problems
 
     def write(self) -> None:
-        """What happened in the last tick."""
+        """Write the last tick of all agents to their files."""
         for trace in list(self._open):
             try:
                 trace.write()
@@ -96,7 +99,7 @@ class PosthocFiles:
                 self._failures += error.problems
 
     def _close(self, trace: Posthoc, error: BaseException | None = None) -> None:
-        """Let a file take its place; with an error, what was there before stays."""
+        """Close a file and move it to its path; with an error, discard it and keep the previous file at that path."""
         file = self._open.pop(trace)
         try:
             file.__exit__(type(error) if error else None, error, error.__traceback__ if error else None)

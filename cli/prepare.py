@@ -1,4 +1,4 @@
-"""Making the data that agents need before a run, with a bar of progress."""
+"""Computation of the data that agents need before a run, with a progress bar."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -17,6 +17,14 @@ def prepare(
     ends: tuple[int, int],
     progress: Progress,
 ) -> None:
-    """Databases and abstractions of these agents on this map. Interrupted, it keeps what it has finished."""
+    """Compute the databases and abstractions of some agents on a map; finished ones are kept if this is interrupted.
+
+    Args:
+        configs: The agents.
+        specs: All agents by their keys.
+        grid: The map.
+        ends: The start and goal cells of agents that have none of their own.
+        progress: Shows the progress bar.
+    """
     for step in preparing(configs, specs, grid, ends, time.perf_counter):
         progress.show(step.text, step.share)

@@ -1,4 +1,4 @@
-"""A line on standard error that says how far long work has got; only on a terminal."""
+"""Progress bar on standard error, shown only on a terminal."""
 
 import sys
 import time
@@ -6,21 +6,26 @@ from typing import TextIO
 
 from sim.params import printable
 
-_INTERVAL_S = 0.1
-_WIDTH = 24
+_INTERVAL_S = 0.1  # minimum seconds between two updates of the bar
+_WIDTH = 24  # characters inside the brackets of the bar
 
 
 class Progress:
-    """Shows a bar while there is something to wait for. Everything else is printed through say()."""
+    """Progress bar of a command. All other lines must be printed with `say`, which removes the bar first."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream if stream is not None else sys.stderr
         self.is_on = self._stream.isatty()
-        self._next_s = time.monotonic() + _INTERVAL_S  # short work shows nothing
-        self._shown = 0  # characters of the bar on screen
+        self._next_s = time.monotonic() + _INTERVAL_S  # earliest time of the next update; short work shows no bar
+        self._shown = 0  # number of characters of the bar on screen
 
     def show(self, text: str, share: float | None = None) -> None:
-        """Say what is being done, and which share of it is done if that is known."""
+        """Update the bar, unless the last update was very recent.
+
+        Args:
+            text: Describes the current work.
+            share: The share of the work that is done, from 0 to 1; None if it is unknown.
+        """
         if not self.is_on or time.monotonic() < self._next_s:
             return
         self._next_s = time.monotonic() + _INTERVAL_S
@@ -29,12 +34,12 @@ class Progress:
         self._shown = len(line)
 
     def say(self, line: str, stream: TextIO | None = None) -> None:
-        """Print a whole line, at once, to standard error or another stream, not into the bar."""
+        """Remove the bar and print a line to standard error, or to another stream, without buffering."""
         self.clear()
         print(printable(line), file=stream if stream is not None else self._stream, flush=True)
 
     def clear(self) -> None:
-        """Take the bar off the screen."""
+        """Remove the bar from the screen."""
         if self._shown:
             self._write("\r" + " " * self._shown + "\r")
             self._shown = 0

@@ -1,4 +1,4 @@
-"""Tables of README.md and docs/ that come from the code: `python -m cli.readme` writes them again, a test compares."""
+"""Generated tables of README.md and docs/: `python -m cli.readme` writes them, and a test checks them."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ README = ROOT / "README.md"
 
 
 def algorithm_table() -> str:
-    """One row for each agent in the order of the registry."""
+    """Return the table of agents, in the order of the registry."""
     rows = ["| key | name | what it does | file | paper |", "|---|---|---|---|---|"]
     return "\n".join([*rows, *(_row(spec) for spec in SPECS)])
 
@@ -28,12 +28,12 @@ def _row(spec: AgentSpec) -> str:
 
 
 def file_of(spec: AgentSpec) -> str:
-    """Where an agent is declared: every key has a file of its own name."""
+    """Return the path of the file that declares an agent; it is named after the agent's key."""
     return f"agents/{spec.key.replace('-', '_')}.py"
 
 
 def generator_table() -> str:
-    """One row for each kind of generated map."""
+    """Return the table of the kinds of generated maps."""
     rows = ["| kind | what it makes | parameters |", "|---|---|---|"]
     for spec in GENERATORS:
         params = ", ".join(f"`{param.name}` {param.default}" for param in spec.params)
@@ -42,14 +42,14 @@ def generator_table() -> str:
 
 
 def measure_table() -> str:
-    """One row for each measure."""
+    """Return the table of measures."""
     rows = ["| measure | meaning |", "|---|---|"]
     rows += [f"| `{measure.key}` | {measure.words.replace('*', chr(92) + '*')} |" for measure in MEASURES]
     return "\n".join(rows)
 
 
 def column_table() -> str:
-    """One row for each column of an experiment that is no measure, and for each that reports make of others."""
+    """Return the table of the columns of experiments that are not measures, including columns computed by reports."""
     rows = ["| column | meaning |", "|---|---|"]
     for column in (*PLANNED, *MEASURED, *TIMES):
         if column.name not in MEASURE_BY_KEY and column.help:
@@ -59,8 +59,8 @@ def column_table() -> str:
 
 
 def key_table() -> str:
-    """All commands of the window by group, in the lines of its own list of keys."""
-    from ui.commands.table import COMMANDS  # only here: making the other tables needs no pygame
+    """Return the table of keys by group of commands, with the same lines as the list of keys in the window."""
+    from ui.commands.table import COMMANDS  # imported here, because the other tables do not need pygame
     from ui.model.command import families
 
     rows = ["| keys | what they do |", "|---|---|"]
@@ -81,7 +81,7 @@ PAGES: dict[Path, dict[str, Section]] = {
 
 
 def made_anew(page: Path) -> str:
-    """The text of a page with everything between `<!-- name -->` and `<!-- /name -->` made anew."""
+    """Return the text of a page with new tables between the marks `<!-- name -->` and `<!-- /name -->`."""
     text = page.read_text(encoding="utf-8")
     for name, make in PAGES[page].items():
         before, begin, rest = text.partition(f"<!-- {name} -->\n")

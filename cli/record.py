@@ -1,4 +1,4 @@
-"""`record`: a scenario as a video, a GIF or pictures, without a window."""
+"""Command `record`: film a scenario as a video, a GIF or pictures, without a window."""
 
 import argparse
 import json
@@ -48,9 +48,9 @@ from ui.model.look import Look, look_from_view, view_of
 from ui.model.settings import THEME
 
 MOST_FRAMES = 18_000
-"""A run with no end in sight is filmed for so many frames, ten minutes of video, unless --ticks says otherwise."""
+"""Maximum number of frames without --ticks, for runs that do not end by themselves: ten minutes of video."""
 
-GIF_FPS = 25  # unless --fps says otherwise: the usual 30 is none that browsers respect
+GIF_FPS = 25  # default of --fps for GIFs, because browsers do not play them at the usual 30 frames per second
 
 _DESCRIPTION = (
     "Film a scenario without a window. One JSON line on standard output says what was made. "
@@ -61,7 +61,7 @@ _TARGETS = "FILE.mp4, .webm, .mkv or .gif; FILE.png for the last tick alone; or 
 
 @dataclass(frozen=True)
 class _Request:
-    """What was asked for on the command line, checked."""
+    """Checked arguments of the command line."""
 
     target: str
     kind: str
@@ -150,7 +150,7 @@ def _parser() -> Arguments:
 
 
 def _converter(parse: Callable[[str], Any]) -> Callable[[str], Any]:
-    """A converter for argparse out of one that raises ConfigErrors."""
+    """Return a converter for argparse from a function that raises ConfigErrors."""
 
     def convert(text: str) -> Any:
         try:
@@ -179,7 +179,7 @@ def _ticks(text: str) -> tuple[int, int | None]:
 
 
 def _request(given: Namespace, problems: list[str]) -> _Request | None:
-    """Everything that was asked for; what is wrong with it goes to `problems`."""
+    """Check the arguments; return None and append messages to `problems` if they have mistakes."""
     if not given.output:
         problems.append(f"record: expected -o with {_TARGETS}")
         return None
@@ -228,7 +228,7 @@ def _replay(opened: files.Opened, branches: list[str]) -> Replay:
 
 
 def _reservations(opened: files.Opened) -> Sequence[str]:
-    """Why what is filmed may be another run than the one that somebody has in mind."""
+    """Return warnings that the filmed run may differ from the run that the user expects."""
     if opened.saved is not None:
         return opened.saved.warnings
     if not opened.scenario.asks_a_clock:
@@ -241,7 +241,7 @@ def _reservations(opened: files.Opened) -> Sequence[str]:
 
 
 def _look(opened: files.Opened, theme: str | None) -> Look:
-    """How the scenario wants to be seen."""
+    """Return the view settings of a scenario, with the theme of the command line if it is given."""
     look = look_from_view(opened.scenario.view, LAYER_BY_KEY, f"{opened.path}: view")
     return replace(look, theme=theme or look.theme, keys=COMMANDS.keys())
 
@@ -278,7 +278,7 @@ def _film(request: _Request, replay: Replay, look: Look, progress: Progress) -> 
 
 
 def _picture(request: _Request, replay: Replay, look: Look, progress: Progress) -> int:
-    """The last tick alone."""
+    """Write a picture of the last tick and return the exit code."""
     film = picture(replay, request.ticks, request.options, look)
     target = free_name(request.target)
     data = png_bytes(surface_pixels(film.stage.surface), picture_texts(film.rerun.run, target.parent, view_of(look)))
@@ -292,7 +292,7 @@ def _picture(request: _Request, replay: Replay, look: Look, progress: Progress) 
 
 
 def _tell_alarms(done: Done, replay: Replay, progress: Progress) -> None:
-    """Why what was filmed is not the run that was saved, or how it goes on where that ended."""
+    """Print why the filmed run differs from the saved run, or from which tick on it has no time limit."""
     for alarm in done.alarms:
         progress.say(f"record: {alarm}")
     unnoted = replay.unnoted
@@ -328,7 +328,7 @@ def _recover(given: Namespace) -> int:
 
 
 class _Meter:
-    """The line that says how far the filming has got: frames, frames a second, time left."""
+    """Progress of filming as a line: frames, frames per second and remaining time."""
 
     def __init__(self, progress: Progress, options: FilmOptions, first: int, end: int | None) -> None:
         self.progress, self.options, self.first, self.end = progress, options, first, end
@@ -339,7 +339,7 @@ class _Meter:
     def told(self, film: Film) -> None:
         now = time.monotonic()
         if self._begun is None:
-            self._begun = now  # the first frame also warms fonts and kernels
+            self._begun = now  # time from the end of the first frame, which also loads fonts and kernels
         self.seconds = now - self._begun
         rate = film.frames / self.seconds if self.seconds else 0.0
         text = f"tick {film.tick:,}, {film.frames:,} frames, {rate:.0f} frames/s"

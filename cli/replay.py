@@ -1,4 +1,4 @@
-"""`replay`: a row of an experiment's results again, in the window or checked against its digest."""
+"""Command `replay`: open a row of an experiment's results in the window, or compute rows again to check them."""
 
 import os
 import sys
@@ -63,7 +63,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _place_of(folder: Path, row: int) -> Path:
-    """Where the scenario of a row goes that the window opens: beside the results, unless these can only be read."""
+    """Return the path for the scenario of a row: in the results folder, or in a temporary folder if it is read-only."""
     place = folder / f"row-{row}.yaml"
     try:
         check_place(place)
@@ -73,13 +73,26 @@ def _place_of(folder: Path, row: int) -> Path:
 
 
 def _open_window(path: Path) -> None:
-    """The window is another program's start: it must not be loaded by those who only check."""
+    """Replace this process by the program with a window, so that `--check` need not load the window's modules."""
     own = [word for file in LOADED.values() for word in (OPTION, str(file.path))]
     os.execv(sys.executable, [sys.executable, str(ROOT / "main.py"), *own, str(path)])
 
 
 def check(store: Store, spec: Specification, count: int, row: int | None = None) -> int:
-    """Compute a row, or a sample of so many, again. 0: all as they were; 1: some are not."""
+    """Compute rows again, print all differences from the stored results, and return the exit code.
+
+    Args:
+        store: The stored results.
+        spec: Their specification.
+        count: The number of rows to draw at random.
+        row: The only row to compute, or None to draw rows.
+
+    Returns:
+        0 if all rows are the same as before, 1 if some differ.
+
+    Raises:
+        ConfigError: `row` has no results.
+    """
     columns = ["row", *(column.name for column in MEASURED)]
     rows = {values[:2]: values for values in store.rows(columns)}
     numbers = sorted({row for row, _ in rows})

@@ -1,4 +1,4 @@
-"""What headless commands print: one JSON object per agent and problem on standard output."""
+"""Output of commands without a window: one JSON object per agent and problem on standard output."""
 
 import json
 import sys

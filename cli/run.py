@@ -1,4 +1,4 @@
-"""`run`: run a scenario without a window."""
+"""Command `run`: run a scenario without a window."""
 
 import time
 from collections.abc import Sequence
@@ -73,9 +73,18 @@ def run_scenario(
     is_summed_up: bool = False,
     kept_path: str | None = None,
 ) -> int:
-    """Run a scenario to its end, or for so many ticks, and print the results of each agent, or of each group.
+    """Run a scenario to its end or for a number of ticks, and print the results.
 
-    Return the exit code, see the table in README.md.
+    Args:
+        scenario: The scenario.
+        ticks: The maximum number of ticks.
+        trace_path: The file for a line per tick and agent, if one is requested.
+        posthoc_path: The file for search traces, if they are requested.
+        is_summed_up: Whether the results of groups are printed, instead of those of single agents.
+        kept_path: The file for a scenario that repeats this run exactly, if one is requested.
+
+    Returns:
+        The exit code; the codes are listed in README.md.
     """
     with Interrupts() as interrupts:
         progress = Progress()
@@ -92,7 +101,7 @@ def run_scenario(
                 save_scenario(run.repeated(), kept_path)
                 run.say_what_is_not_kept(kept_path)
         finally:
-            if has_run:  # results do not depend on whether the files beside them could be written
+            if has_run:  # print results even if one of the files could not be written
                 run.report()
     return interrupts.exit_code or int(run.has_offence)
 
@@ -106,7 +115,7 @@ def _prepare(scenario: Scenario, progress: Progress) -> None:
 def _world_of(scenario: Scenario, posthoc_path: str | None, is_summed_up: bool) -> World:
     options: dict[str, Any] = {"watched": posthoc_path is not None}
     is_timed = is_summed_up or scenario.asks_a_clock
-    if not is_timed:  # asked twice for each agent and tick, a clock is no small part of a tick
+    if not is_timed:  # the stopwatch is read twice per agent and tick, which would slow down timed ticks noticeably
         options["stopwatch"] = time.perf_counter
     world = build_world(scenario, BY_KEY, **options)
     world.clock = time.perf_counter if is_timed else None
@@ -115,23 +124,23 @@ def _world_of(scenario: Scenario, posthoc_path: str | None, is_summed_up: bool) 
 
 @dataclass
 class ScenarioRun:
-    """One world on its way through its script."""
+    """Run of a scenario: its world, and the results collected so far."""
 
     scenario: Scenario
     world: World
     progress: Progress
     interrupts: Interrupts
     is_summed_up: bool = False
-    times: TickTimes = field(default_factory=TickTimes)  # where they are summed up
-    walkers: dict[int, Walker] = field(default_factory=dict)  # also those that were removed
+    times: TickTimes = field(default_factory=TickTimes)  # times of ticks, measured only if `is_summed_up`
+    walkers: dict[int, Walker] = field(default_factory=dict)  # all walkers by id, including removed ones
     proofs: Proofs = field(default_factory=Proofs)
-    notes_told: int = 0
+    notes_told: int = 0  # number of notes of the world that have been printed
     posthoc: PosthocFiles | None = None
-    if_active: str = STUCK  # outcome of agents that are still on their way when the run ends
+    if_active: str = STUCK  # outcome of agents that are still active when the run ends
     _stride: Stride = field(default_factory=Stride)
 
     def go(self, ticks: int, trace: Trace) -> None:
-        """Let time pass until the run is over, out of ticks, or interrupted."""
+        """Advance until the run is over, `ticks` is reached, or a signal arrives."""
         while self.world.tick < ticks and self._step(ticks - self.world.tick, trace):
             self.progress.show(f"tick {self.world.tick:,}")
             if self.interrupts.exit_code:
@@ -140,25 +149,32 @@ class ScenarioRun:
 
     @property
     def has_offence(self) -> bool:
-        """Whether an agent failed or broke a rule."""
+        """Return whether any agent failed or broke a rule."""
         return any(walker.offence is not None for walker in self.walkers.values())
 
     def repeated(self) -> Scenario:
-        """The scenario of the same run without a clock: it says how many agents had their turn in each tick."""
+        """Return a scenario that repeats this run without a clock.
+
+        The number of agents that planned in each tick is fixed by commands, instead of by `tick_ms`.
+        """
         served = (TimedCommand(tick, Serve(agents)) for tick, agents in self.world.served)
         others = (edit for edit in self.scenario.edits if not isinstance(edit.command, SetTickMs))
         edits = sorted([*others, *served], key=lambda edit: edit.tick)
         return replace(self.scenario, edits=tuple(edits), tick_ms=0.0)
 
     def say_what_is_not_kept(self, path: str) -> None:
-        """That a run goes on without a limit where it was ended before its end."""
+        """Print a warning if the kept scenario has no time limit after the tick at which this run was stopped."""
         now, edits = self.world.tick, self.scenario.edits
         later = any(isinstance(e.command, SetTickMs) and e.command.milliseconds and e.tick >= now for e in edits)
         if not self.world.is_over and (self.world.tick_ms or later):
             self.progress.say(f"--keep {path}: from tick {now:,} on, where this run ends, no milliseconds limit a tick")
 
     def _step(self, ticks: int, trace: Trace) -> int:
-        """Advance to the next edit or random change at most, so that no agent is woken in the middle."""
+        """Advance at most to the next edit or random change, so that no agent is notified in the middle of a step.
+
+        Returns:
+            The number of ticks that passed, 0 if the run is over.
+        """
         world = self.world
         world.apply_now()
         if self.posthoc:
@@ -188,7 +204,7 @@ class ScenarioRun:
             self.progress.say(f"tick {note.tick}: {note.text}")
 
     def report(self) -> None:
-        """Print a line for every agent, also for those that were removed, or for every group."""
+        """Print a line for every agent, including removed ones, or for every group."""
         self._look()
         outcomes = [(walker, self._outcome_of(walker)) for walker in self.walkers.values()]
         if self.is_summed_up:

@@ -1,6 +1,6 @@
-"""Reference pictures of the window, rendered without a screen: `make shots` writes docs/shots/.
+"""Reference pictures of the window, rendered without a screen: `make shots` writes them to docs/shots/.
 
-They are looked at, not compared: fonts differ between machines.
+The pictures are for people to look at; tests do not compare them, because fonts differ between machines.
 """
 
 import os
@@ -34,6 +34,8 @@ LESSONS, MAPS = ASSETS / "lessons", ASSETS / "maps"
 
 @dataclass(frozen=True)
 class Shot:
+    """Picture to take: a scenario, the tick, and the state of the window."""
+
     name: str
     scenario: Callable[[], Scenario]
     ticks: int = 60
@@ -48,21 +50,26 @@ def scenario(name: str) -> Callable[[], Scenario]:
 
 
 def lesson(name: str) -> Callable[[], Scenario]:
-    """The run of a lesson, which `steps` begins to give."""
+    """Return a function that loads the scenario of a lesson; `steps` then starts the lesson."""
     return lambda: files.open_any(LESSONS / f"{name}.yaml").scenario
 
 
 def steps(name: str, count: int) -> Callable[[App], None]:
-    """At this step of a lesson; the questions before it are answered."""
+    """Return a function that plays a lesson up to a step and answers the questions before it.
+
+    Args:
+        name: The name of the lesson.
+        count: The number of the step, from 1.
+    """
 
     def prepare(app: App) -> None:
         app.window.documents.open_path(LESSONS / f"{name}.yaml")
         while (playing := app.window.state.lesson) is None:
-            app.frame(0.0)  # its file is read beside the window
+            app.frame(0.0)  # draw frames until the file has been read in the background
         while playing.place < count - 1:
             playing.answer(0)
             app.window.run("lesson_next")
-        app.window.run("lesson_next")  # at once, where the run is on its way
+        app.window.run("lesson_next")  # jump to the step, if the run has not reached it yet
         app.session.run.timeline.settle()
 
     return prepare
@@ -72,7 +79,7 @@ KINDS = ("tba", "tb-wa", "tb-wa", "tb-gbfs", "rtb-wa", "rtb-gbfs", "delayed-asta
 
 
 def on_map(name: str, agents: int, budget: int = 16) -> Callable[[], Scenario]:
-    """The first so many agents of a fixed row on one of our maps."""
+    """Return a function that makes a scenario of the first `agents` KINDS on a map that ships with the program."""
 
     def make() -> Scenario:
         configs = tuple(
@@ -84,7 +91,7 @@ def on_map(name: str, agents: int, budget: int = 16) -> Callable[[], Scenario]:
 
 
 def wild() -> Scenario:
-    """Every kind of terrain, in rows, beside agents that search over it."""
+    """Return a scenario with all kinds of terrain in the upper rows of the map."""
     rows = [
         "." * 26,
         *(f"....{'T' * 4}..{'S' * 5}..{'W' * 5}...." for _ in range(5)),
@@ -110,7 +117,11 @@ def heat(kind: str, **more: object) -> Callable[[App], None]:
 
 
 def zoomed(cells_px: float) -> Callable[[App], None]:
-    """Every camera on the focused agent, this many pixels a cell."""
+    """Return a function that centres the camera of the first panel on its agent.
+
+    Args:
+        cells_px: The size of a cell in pixels.
+    """
 
     def prepare(app: App) -> None:
         panel, boxes = app.window.scene.panels()[0]
@@ -123,7 +134,7 @@ def zoomed(cells_px: float) -> Callable[[App], None]:
 
 
 def stroke(app: App) -> None:
-    """Edit mode with a rectangle being drawn and some strokes done."""
+    """Show edit mode, with a rectangle being drawn and some finished strokes."""
     app.window.run("edit_mode")
     grid = app.session.run.world.grid
     x, y = grid.width // 3, grid.height // 3
@@ -139,7 +150,7 @@ def stroke(app: App) -> None:
 
 
 def branched(app: App) -> None:
-    """Back to before the bridge closes, a branch there with the other bridge shut, and on."""
+    """Make a branch at a tick before the bridge closes, block the other bridge in it, and advance."""
     app.session.seek(28)
     app.window.run("branch")
     flip_switch(app.session, "north bridge")
@@ -153,7 +164,7 @@ def branched_here(app: App) -> None:
 
 
 def picked(place: int) -> Callable[[App], None]:
-    """One agent of the first crowd is followed."""
+    """Return a function that follows one agent of the crowd in the first panel."""
 
     def prepare(app: App) -> None:
         panel = app.session.run.panels[0]
@@ -164,7 +175,7 @@ def picked(place: int) -> Callable[[App], None]:
 
 
 def both(*prepares: Callable[[App], None]) -> Callable[[App], None]:
-    """One after the other."""
+    """Return a function that calls several functions in turn."""
 
     def prepare(app: App) -> None:
         for each in prepares:
@@ -248,7 +259,7 @@ SHOTS = (
 
 
 def open_shot(shot: Shot) -> App:
-    """The app as the picture shows it."""
+    """Return the app in the state that a picture shows."""
     pygame.display.init()
     pygame.font.init()
     window = pygame.display.set_mode(shot.size)
@@ -273,7 +284,7 @@ def take(shot: Shot, folder: Path) -> Path:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Take all pictures, or those named."""
+    """Take all pictures, or only the pictures that are named."""
     names = [shot.name for shot in SHOTS]
     parser = Arguments("shots", f"Take pictures of the window into {FOLDER.relative_to(ROOT)}.", is_module=True)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"all, or some of {', '.join(names)}")

@@ -1,11 +1,15 @@
-"""Standard output and standard error, where whoever started us has closed them or wants no more of them."""
+"""Standard output and standard error that the calling process has closed, at the start or during the run."""
 
 import os
 import sys
 
 
 def replace_closed() -> bool:
-    """Python has None for a stream that is closed from the beginning (`>&-`). Returns whether there is an output."""
+    """Replace streams that were closed at the start (`>&-`) by the null device, because Python sets them to None.
+
+    Returns:
+        Whether standard output was open.
+    """
     has_output = sys.stdout is not None
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
@@ -14,6 +18,9 @@ def replace_closed() -> bool:
 
 
 def close_output(code: int) -> int:
-    """Let nothing be written any more, or the interpreter would complain once again when it ends."""
+    """Redirect standard output to the null device and return `code`.
+
+    Otherwise the interpreter would try to flush it at exit and report its error once more.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code

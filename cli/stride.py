@@ -1,4 +1,4 @@
-"""How many ticks a command advances between two looks at signals and progress."""
+"""Adaptive number of ticks that a command advances before it checks signals and shows progress."""
 
 import time
 from collections.abc import Callable
@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 
 from sim.world import BULK
 
-_SHORT_S, _LONG_S = 0.01, 0.1  # a step that took less becomes longer, one that took more becomes shorter
+_SHORT_S, _LONG_S = 0.01, 0.1  # duration of a step in seconds below which steps get longer, above which shorter
 _STRIDE_FACTOR = 4
 
 
 @dataclass
 class Stride:
-    """Ticks of the next step of a run: few at first, then as many as take about 0.01 to 0.1 s between two looks.
+    """Number of ticks of the next step of a run: small at first, then adapted so that a step takes 0.01 to 0.1 s.
 
-    Results do not depend on it, since a world gives the same result in steps of any length.
+    Results do not depend on the length of steps.
     """
 
     clock: Callable[[], float] = time.perf_counter

@@ -1,6 +1,6 @@
-"""Pictures of the examples for the gallery: `make thumbs` writes assets/thumbs/, dark and light.
+"""Pictures of the examples for the gallery: `make thumbs` writes them to assets/thumbs/, dark and light.
 
-Each shows what its example is about: the map of one agent at a tick at which it can be seen, and not bare walls.
+Each picture shows the map of one agent, at a tick at which the topic of the example is visible.
 """
 
 import os
@@ -20,7 +20,7 @@ from ui.model.session import Session
 from ui.model.settings import THEMES, Settings
 
 WINDOW = (440, 440)
-"""Twice the size of a picture and no more: thin edges of walls would be lost in a smaller one."""
+"""Size of the window in pixels: twice the size of a picture. When scaled down further, thin walls would disappear."""
 MOMENTS = {
     "scrubbing": (0, 1236),
     "weights": (0, 895),
@@ -37,7 +37,7 @@ MOMENTS = {
     "crowd-bridge": (0, 44),
     "crowd-budget": (0, 60),
 }
-"""Which panel and tick; others: the first one, after two thirds of the run."""
+"""Index of the panel and tick, by example; the default is the first panel after two thirds of the run."""
 _LONGEST = 6000
 
 
@@ -80,7 +80,7 @@ def _two_thirds(app: App) -> int:
 
 
 def _map_of(app: App) -> pygame.Surface:
-    """The map alone, as large as it goes into a square of SIDE pixels."""
+    """Return the map without the rest of the window, scaled to fit into a square of SIDE pixels."""
     shown, boxes = app.window.scene.panels()[0]
     camera = app.window.scene.camera(shown.key, boxes)
     width, height = app.window.scene.map_size

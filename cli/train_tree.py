@@ -1,4 +1,4 @@
-"""`python -m cli.train_tree`: grow the decision tree of LRTA*(DT,G) from labelled walks on generated maps.
+"""Tool that grows the decision tree of LRTA*(DT,G) from labelled walks on generated maps.
 
 No test, experiment or benchmark uses these maps: caves of four grains, rooms of three sizes and scattered blocks of
 three densities, each with sides of 96, 160 and 320 cells and seeds from 1000 on. All draws have fixed seeds, so the
@@ -42,7 +42,7 @@ KINDS = (
     *(("random", {"density": density}) for density in (15, 25, 35)),
 )
 SIDES, SEEDS = (96, 160, 320), (1000, 1001, 1002)
-PROBLEMS = 6  # of each generated map
+PROBLEMS = 6  # number of problems on each generated map
 GAME_FOLDERS, GAME_PROBLEMS, SHRINK = ("bg512", "wc3maps512", "sc1"), 12, 3
 DEPTHS, FOLDS = range(2, 13, 2), 10
 
@@ -72,7 +72,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _least_leaf(data: Labelled) -> int:
-    """Return the smallest number of states in a leaf: one in a thousand."""
+    """Return the minimum number of states in a leaf: one per thousand states, at least 20."""
     return max(20, data.labels.size // 1000)
 
 
@@ -91,7 +91,7 @@ def _problems(grid: Grid, count: int, seed: str) -> list[Problem]:
 
 
 def _table(names: Iterable[str], scores: Iterable[Score]) -> Iterator[str]:
-    """Yield a line for each kind of map: the mean over its maps."""
+    """Yield lines with the accuracy for each kind of map, as the mean over its maps."""
     yield "share of labels guessed on maps held out: tree, constant"
     rows = zip(names, scores, strict=True)
     for name, group in groupby(rows, key=lambda row: row[0]):
@@ -100,7 +100,7 @@ def _table(names: Iterable[str], scores: Iterable[Score]) -> Iterator[str]:
 
 
 def _game_table(folder: Path, guess: Callable[[Labelled], float], progress: Progress) -> Iterator[str]:
-    """Yield a line for each game map: the guess of the tree, of a tree of the other game maps, and of a constant."""
+    """Yield lines with the accuracy for each game map: of the tree, of a tree grown from the others, of a constant."""
     files = sorted(file for name in GAME_FOLDERS for file in (folder / name).glob("*.map"))
     if len(files) < 2:
         yield f"{folder}: expected at least two maps in {', '.join(GAME_FOLDERS)}, got {len(files)}"

@@ -1,4 +1,4 @@
-"""Compiling the kernels before anything is timed."""
+"""Compilation of the kernels before anything is timed."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from sim.commands import AgentConfig
 
 
 def warm_up(configs: Sequence[AgentConfig], progress: Progress) -> None:
-    """Let every agent walk over a tiny map once, so that its first real tick is no slower than the others."""
+    """Let every agent walk over a tiny map once, so that its kernels are compiled before its first real tick."""
     configs = [config for config in configs if has_kernels(config.kind)]
     different = list({(config.kind, *sorted(config.params.items())): config for config in configs}.values())
     for i, config in enumerate(different):

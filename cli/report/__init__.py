@@ -1,4 +1,4 @@
-"""`report`: what came out of an experiment, as a page, tables and figures."""
+"""Command `report`: write the results of an experiment as a page, tables and figures."""
 
 import sys
 import warnings
@@ -27,7 +27,7 @@ from sim.params import ConfigError, printable
 from sim.program import ASSETS, NAME, ROOT
 
 NAMES = {key: spec.name for key, spec in BY_KEY.items()}
-_MOST_LINES = 10  # of figures and tables left out, on standard error; the page lists all of them
+_MOST_LINES = 10  # maximum number of left-out figures and tables on standard error; the page lists all of them
 _S = TypeVar("_S")
 _T = TypeVar("_T")
 
@@ -52,7 +52,15 @@ def main(argv: Sequence[str]) -> int:
 
 
 def report_of(store: Store, is_short: bool = False) -> Report:
-    """Return everything that can be said of the finished runs; what cannot be computed is named in `left_out`."""
+    """Return the report of all finished runs; tables and figures that cannot be computed are listed in `left_out`.
+
+    Args:
+        store: The results.
+        is_short: Whether the standard tables and figures of every experiment are left out.
+
+    Raises:
+        ConfigError: There are no finished runs, or the results are damaged.
+    """
     frame = store.frame()
     if not len(frame):
         raise ConfigError(f"{store.folder}: expected finished runs, got none")
@@ -82,7 +90,7 @@ def _figure_name(figure: Figure | Chart) -> str:
 
 
 def _usual(frame: Frame, cutoff: int, left_out: list[str]) -> tuple[list[Table], list[Chart]]:
-    """Return the tables and figures that every experiment has."""
+    """Return the standard tables and figures of every experiment."""
     last = frame.where({"last_trial": 1})
     makers: dict[str, Callable[[], Table | None]] = {
         "table of all settings": lambda: settings_table(last, NAMES),
@@ -95,12 +103,19 @@ def _usual(frame: Frame, cutoff: int, left_out: list[str]) -> tuple[list[Table],
 
 
 def _each(items: Sequence[_S], named: Callable[[_S], str], make: Callable[[_S], _T], left_out: list[str]) -> list[_T]:
-    """Return what `make` makes of each item; one that fails is named in `left_out`."""
+    """Return the results of `make` for all items; items for which it fails are left out.
+
+    Args:
+        items: The arguments of `make`.
+        named: Returns the name of an item for messages.
+        make: Computes the result of an item.
+        left_out: Receives a message for each item that fails.
+    """
     found = []
     for item in items:
         try:
             found.append(make(item))
-        except Exception as error:  # a report of hours of runs does not depend on the part that cannot be computed
+        except Exception as error:  # one failing part must not prevent the report of runs that took hours
             reason = " ".join(str(error).split()) or "no reason given"
             left_out.append(f"{named(item)} cannot be computed: {type(error).__name__}: {reason}")
     return found
@@ -108,14 +123,14 @@ def _each(items: Sequence[_S], named: Callable[[_S], str], make: Callable[[_S], 
 
 @contextmanager
 def _without_warnings() -> Iterator[None]:
-    """Keep libraries from printing about empty means and letters that a font lacks: tables and figures show both."""
+    """Suppress the warnings of libraries about empty means and missing letters; both are visible in the report."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def unique_names(charts: Sequence[Chart]) -> list[Chart]:
-    """Return the charts with names of which no two mean the same file: an earlier chart keeps its name."""
+    """Return the charts with unique file names; of charts with the same name, the first one keeps it."""
     taken: set[str] = set()
     found = []
     for chart in charts:
@@ -127,13 +142,13 @@ def unique_names(charts: Sequence[Chart]) -> list[Chart]:
 
 
 def _file_of(store: Store) -> str:
-    """Of a specification that ships with the program its place there, of one's own its name."""
+    """Return the specification as a command names it: its path if it ships with the program, else its file name."""
     path = Path(store.meta("folder"), f"{store.meta('name')}.yaml")
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ASSETS) else path.name
 
 
 def write(report: Report, target: Path, progress: Progress) -> None:
-    """Write all files of a report, and what is noteworthy to standard error."""
+    """Write all files of a report; print verdicts and left-out parts to standard error."""
     for folder in (target, target / "tables", target / "figures"):
         make_folder(folder)
     for table in (*report.tables, *report.usual):
@@ -148,7 +163,7 @@ def write(report: Report, target: Path, progress: Progress) -> None:
 
 
 def _with_figures(report: Report, folder: Path, progress: Progress) -> Report:
-    """Write the files of all figures. Return the report with the figures that could be drawn."""
+    """Write the files of all figures; return the report without the figures that could not be drawn."""
     left_out = [*report.left_out]
 
     def saved(item: tuple[int, Chart]) -> Chart:
@@ -164,7 +179,7 @@ def _with_figures(report: Report, folder: Path, progress: Progress) -> Report:
 
 
 def _print_left_out(report: Report) -> None:
-    """Say on standard error what the report could not show."""
+    """Print the left-out parts of a report to standard error."""
     for text in report.left_out[:_MOST_LINES]:
         print(printable(f"left out: {text}"), file=sys.stderr)
     if len(report.left_out) > _MOST_LINES:

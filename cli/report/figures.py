@@ -1,4 +1,4 @@
-"""Charts on paper: SVG, PDF and PNG by matplotlib, readable without colour and by those who see colours differently."""
+"""Charts as SVG, PDF and PNG files by matplotlib, readable without colour and with every kind of colour vision."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ import numpy as np
 from sim.experiments.charts import Chart, Series
 from sim.files.disk import write_atomically
 
-matplotlib.use("Agg")  # before pyplot could choose a window; pyplot itself is not needed
+matplotlib.use("Agg")  # prevents matplotlib from choosing a backend with a window
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -30,15 +30,15 @@ _CROSS: dict[str, Any] = {
     "markeredgewidth": 0.7,
     "zorder": 3,
 }
-_LABEL = 50  # letters in a line beside an axis
+_LABEL = 50  # maximum number of characters in a line of an axis label
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8A8A00")
-"""After Okabe and Ito: apart for every common kind of colour vision, and unlike in brightness, too."""
+"""Colours of series after Okabe and Ito, distinguishable with every common kind of colour vision and by brightness."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h", "d", "p", "8")
 DASHES = ("-", "--", "-.", ":")
 
 _STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "backmove",  # the same numbers give the same file
+    "svg.hashsalt": "backmove",  # fixed, so that equal charts give identical files
     "svg.fonttype": "path",
     "pdf.fonttype": 42,
     "font.size": 9.0,
@@ -56,7 +56,7 @@ _STYLE: dict[Any, Any] = {
 
 
 def draw(chart: Chart) -> Figure:
-    """The chart as a figure. Each series is a group called series-NUMBER, so that it can be found again."""
+    """Return a chart as a figure. Each series is an SVG group with the id series-NUMBER, for scripts and tests."""
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=SIZE_IN, layout="constrained")
         axes = figure.add_subplot()
@@ -81,7 +81,7 @@ def draw(chart: Chart) -> Figure:
 
 
 def _as_it_stands(text: str) -> str:
-    """A text of the user's: no formula for matplotlib, and no name that it keeps for itself."""
+    """Return a text that matplotlib shows literally: without formulas, and without the underscore of hidden labels."""
     return f"{' ' if text.startswith('_') else ''}{text}".replace("$", r"\$")
 
 
@@ -98,7 +98,7 @@ def _draw_series(axes: Axes, number: int, series: Series) -> None:
         drawn.set_drawstyle("steps-mid")
     if series.is_printed:
         drawn.set(markerfacecolor="white", markersize=6.0, linewidth=0.9)
-    if series.is_quiet:  # rings behind the others' points
+    if series.is_quiet:  # rings behind the points of other series
         drawn.set(markerfacecolor="none", marker="o", markersize=9, linewidth=0.8, zorder=1)
     if series.spans:
         low, high = np.array(series.spans).T
@@ -107,18 +107,18 @@ def _draw_series(axes: Axes, number: int, series: Series) -> None:
 
 
 def _cross_out(axes: Axes, all_series: Sequence[Series]) -> None:
-    """Mark points of which some runs did not finish; the legend, last, says what the mark means."""
+    """Mark points with unfinished runs by a cross; the last entry of the legend explains it."""
     label = _UNFINISHED
     for number, series in enumerate(all_series):
         if any(series.unfinished):
             x, y = np.array([p for p, is_marked in zip(series.points, series.unfinished, strict=True) if is_marked]).T
             (drawn,) = axes.plot(x, y, label=label, **_CROSS)
             drawn.set_gid(f"unfinished-{number}")
-            label = "_again"  # a name that the legend leaves out
+            label = "_again"  # the legend leaves out labels that begin with an underscore
 
 
 def _draw_map(axes: Axes, rows: Sequence[str]) -> None:
-    """Blocked cells dark, y downwards as in every map file."""
+    """Draw a map with dark blocked cells; y points down, as in map files."""
     blocked = np.array([[letter in "@OTW#" for letter in row] for row in rows])
     axes.imshow(blocked, cmap="Greys", vmin=0, vmax=1.6, interpolation="nearest", zorder=0)
     axes.grid(visible=False)
@@ -128,7 +128,7 @@ def _draw_map(axes: Axes, rows: Sequence[str]) -> None:
 
 
 def _scales(axes: Axes, chart: Chart) -> None:
-    """Logarithms where they are asked for and possible."""
+    """Set the scales and ticks of both axes; a logarithmic scale is used if it is requested and possible."""
     points = np.array([point for series in chart.series for point in series.points] or [(1.0, 1.0)])
     for letter, values, put in (("x", points[:, 0], axes.set_xscale), ("y", points[:, 1], axes.set_yscale)):
         axis, is_log = axes.xaxis if letter == "x" else axes.yaxis, letter in chart.log
@@ -136,7 +136,7 @@ def _scales(axes: Axes, chart: Chart) -> None:
             put("log")
             axis.set_minor_formatter(_between(values.max() / values.min()))
         elif not chart.rows:
-            axis.set_major_locator(MaxNLocator(7))  # numbers of seven digits do not touch
+            axis.set_major_locator(MaxNLocator(7))  # few enough ticks that numbers of seven digits do not touch
         axis.set_major_formatter(FuncFormatter(_plain))
 
 
@@ -145,7 +145,11 @@ def _plain(value: float, place: int | None = None) -> str:
 
 
 def _between(span: float) -> Formatter:
-    """What is written between the powers of ten: only what fits."""
+    """Return the formatter of numbers between powers of ten: the longer the axis, the fewer numbers it shows.
+
+    Args:
+        span: The largest value on the axis divided by the smallest.
+    """
     digits = (2, 3, 5) if span < 30 else (2, 5) if span < 100 else ()
 
     def written(value: float, place: int | None = None) -> str:
@@ -169,7 +173,7 @@ def as_bytes(figure: Figure, kind: str) -> bytes:
 
 
 def save(chart: Chart, folder: Path) -> Iterator[Path]:
-    """The chart in every format."""
+    """Write a chart in every format; yield the path of each file."""
     figure = draw(chart)
     for kind in FORMATS:
         path = folder / f"{chart.name}.{kind}"

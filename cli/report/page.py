@@ -1,4 +1,4 @@
-"""A report as one HTML page without outside parts, and as a section in Markdown for docs/experiments.md."""
+"""Conversion of a report to a self-contained HTML page, and to a Markdown section for docs/experiments.md."""
 
 import base64
 import html
@@ -28,23 +28,28 @@ figure { margin: 1em 0 2em; } figure img { max-width: 100%; border: 1px solid #e
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that is said of an experiment."""
+    """Report of an experiment."""
 
-    file: str  # the specification, as a command names it
+    file: str  # specification, as a command names it
     title: str
     paper: str
     note: str
     summary: str
     verdicts: Sequence[Verdict]
-    tables: Sequence[Table]  # those of the specification
-    usual: Sequence[Table]
+    tables: Sequence[Table]  # tables that the specification asks for
+    usual: Sequence[Table]  # standard tables of every experiment
     charts: Sequence[Chart]
-    failures: Sequence[tuple[int, str]]
-    left_out: Sequence[str] = ()  # what could not be computed or drawn, and why
+    failures: Sequence[tuple[int, str]]  # row and reason of each failed run
+    left_out: Sequence[str] = ()  # messages about parts that could not be computed or drawn
 
 
 def page(report: Report, figures: Path) -> str:
-    """The whole report; figures are taken from their SVG files and stand in the page itself."""
+    """Return a report as an HTML page.
+
+    Args:
+        report: The report.
+        figures: The folder with the SVG files of its charts, which are embedded in the page.
+    """
     parts = [f"<h1>{html.escape(report.title)}</h1>", f'<p class="quiet">{html.escape(report.summary)}</p>']
     if report.paper:
         parts.append(f'<p class="quiet">{html.escape(report.paper)}</p>')
@@ -95,12 +100,12 @@ def _list(items: Sequence[str]) -> str:
 
 
 def heading(title: str) -> str:
-    """Return the title of a section in Markdown, in one line."""
+    """Return a title as one line of escaped Markdown."""
     return escaped_lines(" ".join(title.split()))
 
 
 def section(report: Report) -> str:
-    """Return what docs/experiments.md says of it: claims and the specification's own tables."""
+    """Return the section of docs/experiments.md about an experiment: its claims and the tables of its specification."""
     texts = f"## {heading(report.title)}", escaped_lines(report.paper), escaped_lines(report.note)
     parts = [f"{text}\n" if text else "" for text in texts]
     parts += [f"`python main.py experiment {report.file}`: {report.summary}.\n"]
