@@ -23,7 +23,7 @@ def prepare(
         configs: The agents.
         specs: All agents by their keys.
         grid: The map.
-        ends: The start and goal cells of agents that have none of their own.
+        ends: The shared start and goal cells; an agent with its own goal uses that instead.
         progress: Shows the progress bar.
     """
     for step in preparing(configs, specs, grid, ends, time.perf_counter):

@@ -1,4 +1,4 @@
-"""`bench`: how fast it is, as ratios to a control measured in the same run."""
+"""Command `bench`: measure speed and memory, as ratios to a control that is measured in the same run."""
 
 import importlib
 from collections.abc import Sequence
@@ -32,8 +32,11 @@ BENCHES = (
     "experiment",
     "start",
 )
-"""In the order in which they run. Each is a module of this package with a function `run`, imported when its turn comes:
-some open a window, the others must not load what that needs."""
+"""Names of all benches, in the order in which they run.
+
+Each bench is a module of this package with a function `run`. It is imported just before it runs, because some benches
+open a window, and the others must not load the modules for it.
+"""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -68,7 +71,7 @@ def _parser() -> Arguments:
 
 
 def _chosen(names: Sequence[str]) -> list[str]:
-    """The benches with these names, in the order of the registry; all if none is named."""
+    """Return the named benches in the order of BENCHES, or all benches if none is named."""
     unknown = [name for name in names if name not in BENCHES]
     if unknown:
         raise ConfigError([f"bench: no bench '{name}'{did_you_mean(name, BENCHES)}" for name in unknown])

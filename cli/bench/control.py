@@ -1,7 +1,7 @@
-"""The control: A* as a textbook has it, in plain Python with heapq. All speeds are ratios to this.
+"""Control of the benches: textbook A* in plain Python with heapq. Speeds are given as ratios to its speed.
 
-It is meant to be ordinary: the open list keeps outdated entries, g and the parents are dicts, closed cells a set.
-Cells are numbers, and the map has a frame of blocked cells, so that no neighbour needs a test for the border.
+The implementation is ordinary on purpose: the open list keeps outdated entries, g and parents are dicts, and closed
+cells are a set. Cells are integers, and the map has a frame of blocked cells, so that neighbours need no border test.
 """
 
 from heapq import heappop, heappush
@@ -12,7 +12,7 @@ from sim.kernels.octile import DIAGONAL
 
 
 class FramedMap:
-    """Which cells are free, as a list, with one more row or column of blocked cells on every side."""
+    """Map as a list that contains for each cell whether it is free, with a frame of blocked cells around it."""
 
     def __init__(self, grid: Grid) -> None:
         self.width = grid.width + 2
@@ -27,12 +27,18 @@ class FramedMap:
 
 
 def astar(board: FramedMap, start: int, goal: int) -> tuple[float, int]:
-    """Length of a cheapest path, infinity if there is none, and the expansions it took, the goal not counted."""
+    """Return the cost of a cheapest path, or infinity if there is none, and the number of expansions without the goal.
+
+    Args:
+        board: The map.
+        start: The cell of the map at which the path begins.
+        goal: The cell of the map at which the path ends.
+    """
     width = board.width
     g = {start: 0.0}
     parent = {start: start}
     closed: set[int] = set()
-    queue = [(octile(start, goal, width), 0.0, start)]  # by f, then larger g, then smaller cell
+    queue = [(octile(start, goal, width), 0.0, start)]  # entries (f, -g, cell): ties prefer larger g, then smaller cell
     while queue:
         _, minus_g, s = heappop(queue)
         if s in closed:
@@ -56,7 +62,7 @@ def octile(s: int, t: int, width: int) -> float:
 
 
 def neighbours(free: list[bool], width: int, s: int) -> list[tuple[int, float]]:
-    """The cells that one move leads to, with its cost; a diagonal only between two free shoulders."""
+    """Return (cell, cost) of all moves from a cell; a diagonal move needs two free shoulders."""
     north, east, south, west = free[s - width], free[s + 1], free[s + width], free[s - 1]
     found: list[tuple[int, float]] = []
     if north:

@@ -1,6 +1,6 @@
 """Bench `crowd`: milliseconds of a tick with many units on one map, each with its own start and goal.
 
-Agents, referee and digest are in it. A tick is timed by processor time, so that other programs count little.
+The time includes agents, referee and digest. It is processor time, so that other programs have little effect.
 """
 
 import gc
@@ -33,7 +33,7 @@ _GROUP = "bg512"
 _MEMORY = Target(0.6, is_upper=True)
 _BULK = Target(1.3, is_upper=True)
 EDITS = (3, 300, 3000)
-"""Cells that are blocked and freed at once."""
+"""Numbers of cells that are blocked or freed by one edit."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Case:
     kind: str
     params: Mapping[str, Value]
     budget: int
-    fits: int | None = None  # units that shall fit into BUDGET_MS
+    fits: int | None = None  # target: number of units whose median tick takes at most BUDGET_MS
 
 
 CASES = (
@@ -57,7 +57,7 @@ def run(setup: Setup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -> Tab
     grid = _grid(setup)
     table = Table(f"crowd: a tick of units with ends of their own on {grid.name}, ways of {MIN_COST:g} and more")
     setup.progress.show("crowd: preparing")
-    walk_together()  # as every command and the window do before anybody walks
+    walk_together()  # compile kernels, as every command and the window do before the first tick
     for case in CASES:
         medians = []
         for size in sizes:
@@ -82,7 +82,7 @@ def run(setup: Setup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -> Tab
 
 
 def _grid(setup: Setup) -> Grid:
-    """A map of the search set, or a generated one as large."""
+    """Return a map of the search set, or a generated map of SIDE x SIDE cells if there is none."""
     groups = dict(setup.problems.groups())
     if setup.problems.is_listed and _GROUP in groups:
         return by_map(groups[_GROUP])[0][0].grid
@@ -107,10 +107,15 @@ def _rows(name: str, case: Case, size: int, ms: np.ndarray, megabytes: float | N
 
 
 def measured(case: Case, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray, float | None]:
-    """Milliseconds of each tick, and megabytes that one unit has come to take, where the system tells."""
+    """Run units for some ticks.
+
+    Returns:
+        The milliseconds of each tick, and the megabytes per unit after all ticks (None if the system does not report
+        memory).
+    """
     placed = _placed(case, grid, size)
     gc.collect()
-    POOL.empty()  # nobody finds pages that others have touched
+    POOL.empty()  # so that no unit reuses memory whose pages exist already
     before = resident_mb()
     world = peopled(grid, BY_KEY, placed, case.budget)
     ms = np.zeros(ticks)
@@ -124,7 +129,7 @@ def measured(case: Case, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray,
 
 
 def _in_bulk(case: Case, grid: Grid, size: int, ticks: int) -> float:
-    """Milliseconds of all ticks where nobody waits for the others."""
+    """Return the milliseconds of all ticks in a single call of `advance`, in which units need not wait for others."""
     world = peopled(grid, BY_KEY, _placed(case, grid, size), case.budget)
     return _ms(lambda: world.advance(ticks))
 
@@ -156,5 +161,8 @@ def _placed(case: Case, grid: Grid, size: int) -> list[AgentConfig]:
 
 
 def fitting(sizes: tuple[int, ...], medians: list[float]) -> float:
-    """Units whose median tick takes BUDGET_MS, between the sizes that were measured; the last if it fits."""
+    """Return the number of units whose median tick takes BUDGET_MS, interpolated between the measured sizes.
+
+    If even the largest size takes less, the largest size is returned.
+    """
     return float(np.interp(BUDGET_MS, np.maximum.accumulate(medians), sizes))

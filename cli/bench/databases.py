@@ -1,4 +1,4 @@
-"""Bench `databases`: what is computed before a run, and how fast agents walk that use it."""
+"""Bench `databases`: time to compute data before a run, and speed of the agents that use it."""
 
 import time
 from collections.abc import Callable
@@ -23,9 +23,9 @@ from sim.prepared import Prepared, Recipe, fetch, made_now
 from sim.world import World
 
 _LEVEL = 3
-_MOST_MAPS = 3  # of each size: the plain versions take seconds
+_MOST_MAPS = 3  # maximum number of maps of each size, because the plain versions take seconds
 _RECORDS, _SIMILAR = 1000, 10
-_PLAIN_RECORDS = 8  # solved by the control, which would take minutes for all
+_PLAIN_RECORDS = 8  # number of records that the control solves; all of them would take minutes
 WALKERS = (
     Case("D LRTA*, depth 1, level 3", "d-lrta", {"depth_control": "fixed"}, 1),
     Case("D LRTA*, level 3", "d-lrta", {}, 1, every=4),
@@ -37,7 +37,7 @@ WALKERS = (
 
 
 ONE_STATE = ("d-lrta", "knn-lrta")
-"""Agents that expand one state a move: their runs are so short that making a world takes as long."""
+"""Agents that expand one state per move; their runs are so short that creating the world takes as long."""
 
 
 def run(setup: Setup) -> Table:
@@ -90,14 +90,17 @@ def _measure_column(setup: Setup, table: Table, batches: list[list[MapProblem]])
 
 
 def _measure_records(setup: Setup, table: Table, batches: list[list[MapProblem]]) -> None:
-    """Making them on all cores, once, as it takes seconds; and finding those similar to the problems of the map."""
+    """Add the rows about records: making them, and finding the records similar to the problems of each map.
+
+    Records are made only once, because it takes seconds on all processor cores.
+    """
     making, plainly, finding, looking, asked = 0.0, 0.0, 0.0, 0.0, 0
     for batch in batches:
         setup.progress.show(f"databases: records, {batch[0].map_name}")
         grid, ends = batch[0].grid, [problem.ends for problem in batch]
         before = time.perf_counter()
         records = made_now(recipes.recipe({"records": _RECORDS, "seed": 1}), grid).tables
-        making += time.perf_counter() - before  # of the clock: the work is done by threads
+        making += time.perf_counter() - before  # elapsed time, because several threads do the work
         pairs = recipes.draw_pairs(grid, _PLAIN_RECORDS, 1)
         plainly += best_of(1, (partial(_solve_plainly, FramedMap(grid), grid, pairs),))[0] * _RECORDS / len(pairs)
         ours, other = partial(_find_similar, grid, records, ends), partial(_look_plainly, grid, records, ends)
@@ -118,7 +121,7 @@ def _find_similar(grid: Grid, records: Records, pairs: list[tuple[int, int]]) ->
 
 
 def _solve_plainly(board: FramedMap, grid: Grid, pairs: list[tuple[int, int]]) -> None:
-    """A* alone: compressing the paths comes on top."""
+    """Solve problems with the control, without compressing their paths to records."""
     for pair in pairs:
         astar(board, *(board.cell(*grid.xy(cell)) for cell in pair))
 
@@ -143,7 +146,7 @@ def _measure_walker(setup: Setup, table: Table, case: Case, batches: list[list[M
     for batch in batches:
         setup.progress.show(f"databases: {case.name}, {batch[0].map_name}")
         work = case_work(case, batch[:: case.every])
-        expansions += work()[0]  # the first time everything is prepared, which is not timed
+        expansions += work()[0]  # the first call also prepares data, which is not timed
         seconds += best_of(setup.rounds, (work,))[0]
     own = expansions / seconds
     target = case.target if setup.problems.is_listed else None
@@ -160,7 +163,7 @@ def _measure_walk(setup: Setup, table: Table, case: Case, batches: list[list[Map
 
 
 def _walk(case: Case, problems: list[MapProblem]) -> tuple[int, float]:
-    """Expansions, and the seconds of processor time that the ticks took."""
+    """Return the expansions of a case on some problems, and the processor time of its ticks in seconds."""
     expansions, seconds = 0, 0.0
     for problem in problems:
         world = World(problem.grid, *problem.ends, BY_KEY, budget=case.budget, measures=False)

@@ -1,4 +1,4 @@
-"""Bench `experiment`: what the engine costs, what a second processor, a scheduler and a second start bring."""
+"""Bench `experiment`: overhead of the engine, speed-up by two processes and a scheduler, and time to resume."""
 
 import tempfile
 import time
@@ -29,8 +29,8 @@ agents: [{kind: tb-wa, weight: [1, 1.4, 1.8, 2.2, 3]}]
 budgets: [1, 16]
 """
 SIDE, SHORT_SIDE = 768, 192
-"""Of its maps: twenty seconds of work, as the smallest experiments that come with the program take; and three, in which
-it shows what starting processes takes."""
+"""Sides of the maps in cells: SIDE gives twenty seconds of work, like the smallest experiments that come with the
+program; SHORT_SIDE gives three seconds, for which the time to start processes matters."""
 ROWS = """format: backmove-experiment
 version: 1
 problems: {generate: {kind: rooms, width: 64, height: 64, seed: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}, random: 100}
@@ -81,7 +81,7 @@ def _folder() -> Iterator[Store]:
 
 
 def _driven(spec: Specification, pool: Callable[[Path], pools.Pool]) -> tuple[float, float]:
-    """(processor seconds of this process, seconds by the clock) of the whole experiment."""
+    """Run an experiment; return the processor time of this process and the elapsed time, both in seconds."""
     with _folder() as store:
         store.set_plan(spec)
         began_s, began = time.monotonic(), time.process_time()
@@ -98,7 +98,7 @@ def _on_a_scheduler(spec: Specification, short: Specification, pair_s: float, pr
     start: Any = LocalCluster
     with start(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
-        _driven(short, lambda folder: pools.choose(address, 1, folder))  # its workers import us
+        _driven(short, lambda folder: pools.choose(address, 1, folder))  # untimed: workers import the program first
         _, seconds = _driven(spec, lambda folder: pools.choose(address, 1, folder))
     yield Row("a scheduler with two workers", seconds, "s", pair_s, seconds / pair_s, Target(1.15, is_upper=True))
 
@@ -107,7 +107,7 @@ def _on_a_scheduler(spec: Specification, short: Specification, pair_s: float, pr
 
 
 def _filled(store: Store, weights: int) -> Specification:
-    """A folder with results of 5,000 runs for each weight that nobody has computed."""
+    """Fill a store with invented results of 5,000 runs for each weight, and return their specification."""
     text = ROWS % ", ".join(f"{1 + i / 100}" for i in range(weights))
     spec = parse_experiment(text, "bench.yaml", BY_KEY)
     store.set_plan(spec)

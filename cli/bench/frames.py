@@ -1,8 +1,9 @@
-"""Bench `frames`: what a user gets. A frame is all that stands between one picture and the next: events, a tick,
-drawing, presenting. The window runs at its own pace, on a real screen where there is one, over a run whose map
-changes every 10 ticks; nothing that it does beside its frames is left out.
+"""Bench `frames`: frame times as a user experiences them.
 
-Everything that draws is imported when the bench runs: the other benches need no window.
+A frame includes everything between two pictures: events, a tick, drawing and presenting. The window runs at its normal
+pace, on a real screen if there is one, with a map that changes every 10 ticks. Work between frames is done as usual.
+
+Modules that draw are imported when the bench runs, because the other benches need no window.
 """
 
 import gc
@@ -49,22 +50,22 @@ _IS_MAC = sys.platform == "darwin"
 
 @dataclass(frozen=True)
 class Case:
-    """A window with some panels; `zoom` None shows the whole map."""
+    """Window to be measured."""
 
-    panels: int
-    side: int
-    size: tuple[int, int]
-    zoom: float | None = None
+    panels: int  # number of panels
+    side: int  # side of the map in cells
+    size: tuple[int, int]  # size of the window in pixels
+    zoom: float | None = None  # pixels per cell, None if the whole map is shown
     heat: str = "off"
     agents: tuple[AgentConfig, ...] = AGENTS
-    word: str = ""  # what else is peculiar to it
-    hovers: bool = False  # the mouse goes over the map, with the inspector open
-    dialog: str = ""  # command that opens one
-    units: int = 0  # so many of each agent, with ends of their own: crowds
-    speed: int = 60  # ticks a second
-    share: float = 1.0  # of the frames asked for
-    median_ms: float | None = None  # targets
-    p99_ms: float | None = None
+    word: str = ""  # addition to the name
+    hovers: bool = False  # whether the mouse moves over the map, with the inspector open
+    dialog: str = ""  # command that opens a dialog during the measurement
+    units: int = 0  # size of the crowd that replaces each agent, 0 for single agents
+    speed: int = 60  # ticks per second
+    share: float = 1.0  # share of the requested frames that are measured
+    median_ms: float | None = None  # target for the median, in milliseconds
+    p99_ms: float | None = None  # target for the 99th percentile, in milliseconds
 
     @property
     def name(self) -> str:
@@ -91,7 +92,7 @@ CASES = (
 
 @dataclass
 class Frames:
-    """Milliseconds of each frame: by the clock, and of the processor."""
+    """Milliseconds of each frame: elapsed time and processor time."""
 
     wall: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
@@ -121,8 +122,9 @@ def run(setup: Setup, cases: tuple[Case, ...] = CASES, frames: int = FRAMES) -> 
 
 
 def _prepare() -> None:
-    """Compile what a window compiles beside itself while it shows "preparing". A frame that is lost all the same, the
-    first time this runs on a machine, is one that a user loses.
+    """Compile everything that a window compiles in the background while it shows "preparing".
+
+    A frame that is lost nevertheless, in the first run on a machine, would also be lost for a user.
     """
     from ui.warmup import all_parts
 
@@ -130,7 +132,7 @@ def _prepare() -> None:
 
 
 def _add_painting(table: Table, rounds: int, frames: int) -> None:
-    """Whether the brush costs frames while four agents run."""
+    """Add the rows about painting with the brush while four agents run."""
     case = Case(4, 512, WIDE)
     app = make_app(case)
     ms = min((_painting(app, frames) for _ in range(rounds)), key=np.median)
@@ -142,7 +144,7 @@ def _add_painting(table: Table, rounds: int, frames: int) -> None:
 
 
 def _painting(app: "App", frames: int) -> np.ndarray:
-    """Milliseconds of each frame of a stroke that winds over the map."""
+    """Return the milliseconds of each frame of a stroke over the rows of the map."""
     app.session.reset(keeps_map=False)
     width, each = app.session.run.world.grid.width, PAINTED_A_SECOND // 60
     app.session.history.begin(is_stroke=True)
@@ -177,7 +179,7 @@ def _add_rows(table: Table, case: Case, frames: Frames) -> None:
 
 
 def measured(case: Case, frames: int) -> Frames:
-    """So many frames of the window, at its pace. A run that comes to its end begins again in between."""
+    """Measure a number of frames of a window at its normal pace; a run that ends is restarted between two frames."""
     app = make_app(case)
     try:
         return _run(app, case, frames)
@@ -190,10 +192,10 @@ def _run(app: "App", case: Case, frames: int) -> Frames:
 
     found, loader = Frames(), Loader("ui.draw")
     app.window.player.set_speed(case.speed)
-    app.window.player.may_put_off = True  # as the window does, too
+    app.window.player.may_put_off = True  # as in normal operation of the window
     _begin(app, case)
     gc.collect()
-    gc.freeze()  # as the window does
+    gc.freeze()  # as in normal operation of the window
     app.draw()
     deadline = time.perf_counter()
     for frame in range(frames):
@@ -225,7 +227,7 @@ def _time_frame(app: "App", case: Case, frame: int, found: Frames) -> None:
 
 
 def _move_mouse(app: "App", frame: int) -> None:
-    """A few pixels on over the first map, as a hand does."""
+    """Move the mouse a few pixels over the map of the first panel."""
     import pygame
 
     left, top, width, height = app.window.scene.layout.panels[0].map
@@ -234,13 +236,13 @@ def _move_mouse(app: "App", frame: int) -> None:
 
 
 class Stopwatch:
-    """Adds up the processor time that some functions take."""
+    """Sum of the processor time of the wrapped functions, in milliseconds."""
 
     def __init__(self) -> None:
         self.ms = 0.0
 
     def around(self, work: Callable[..., Any]) -> Callable[..., Any]:
-        """The same function, timed."""
+        """Return a function that calls `work` and adds its processor time."""
 
         def timed(*args: Any, **keywords: Any) -> Any:
             before = time.thread_time()
@@ -252,7 +254,7 @@ class Stopwatch:
 
 
 def make_app(case: Case) -> "App":
-    """The window with the case's agents, about to start at one corner of a map of caves."""
+    """Return a window for a case, with its agents at the start of a map of caves."""
     import pygame
 
     from ui.app import App
@@ -279,7 +281,7 @@ def make_app(case: Case) -> "App":
 
 
 def _look(app: "App", case: Case) -> None:
-    """The whole map, or the surroundings of the first agent."""
+    """Set the camera to the whole map, or to the surroundings of the first agent if the case has a zoom."""
     from ui.model.camera import Camera
 
     app.window.cameras.forget()

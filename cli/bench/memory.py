@@ -1,4 +1,4 @@
-"""Bench `memory`: how much one more agent on a large map takes. Each kind is measured in a process of its own."""
+"""Bench `memory`: memory of one agent on a large map. Each kind of agent is measured in its own process."""
 
 import gc
 import json
@@ -47,15 +47,15 @@ def _probe_apart(key: str) -> tuple[float, float]:
 
 
 def probe(key: str, side: int = SIDE) -> tuple[float, float]:
-    """Megabytes that one agent of this kind adds: just put there, and after some ticks."""
+    """Return the megabytes that one agent of a kind adds: right after it was added, and after some ticks."""
     made = generate("caves", {"width": side, "height": side, "grain": 4, "seed": 3})
     free = made.grid.free.nonzero()[0]
-    middle = int(free[free.size // 2])  # a corner would hide what a large page costs
+    middle = int(free[free.size // 2])  # a start in a corner would hide the cost of large memory pages
 
     def new_world() -> World:
         return World(made.grid, middle, made.grid.cell(*made.goal), BY_KEY, budget=_BUDGET, watched=True)
 
-    first = new_world()  # compiles the kernels, and leaves memory behind that may be used again
+    first = new_world()  # compiles the kernels, and leaves memory that the measured world may reuse
     first.add(AgentConfig(key))
     first.advance(_TICKS)
     del first
@@ -70,7 +70,7 @@ def probe(key: str, side: int = SIDE) -> tuple[float, float]:
 
 
 def resident_mb() -> float | None:
-    """Megabytes of this process that are in memory, None where the system does not tell."""
+    """Return the resident memory of this process in megabytes, or None if the system does not report it."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20

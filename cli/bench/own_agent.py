@@ -1,4 +1,4 @@
-"""Bench `own-agent`: what an agent of one's own, in plain Python, costs beside a compiled one."""
+"""Bench `own-agent`: speed of a user-defined agent in plain Python, compared with a compiled agent."""
 
 import time
 
@@ -12,7 +12,7 @@ from sim.generate import Generated, generate
 from sim.world import World
 
 SIDE, BUDGET = 512, 16
-TARGET = Target(30.0)  # ticks a second, which is what a window shows
+TARGET = Target(30.0)  # ticks per second that a window shows
 _COMPILED = "lrta"
 _TICKS = 2000
 
@@ -24,7 +24,7 @@ def run(setup: Setup, side: int = SIDE, ticks: int = _TICKS) -> Table:
     made = generate("rooms", {"width": side, "height": side, "seed": 5, "room": 16})
     best = dict.fromkeys((own, _COMPILED), 0.0)
     for _ in range(setup.rounds):
-        for kind in best:  # they take turns, so that noise hits both
+        for kind in best:  # both in every round, so that disturbances affect them alike
             setup.progress.show(f"own agent: {BY_KEY[kind].name}")
             best[kind] = max(best[kind], ticks_per_second(made, kind, ticks))
     name = f"{BY_KEY[own].name}, plain Python"

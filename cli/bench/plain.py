@@ -1,4 +1,4 @@
-"""Plain Python versions of what is computed before a run, to compare with: lists, sets, heapq."""
+"""Plain Python versions of the data that is computed before a run, as controls: with lists, sets and heapq."""
 
 from heapq import heappop, heappush
 from itertools import combinations
@@ -8,7 +8,7 @@ from sim.kernels.octile import DIAGONAL
 
 
 def distances(board: FramedMap, source: int) -> dict[int, float]:
-    """True distances of all cells to one: Dijkstra."""
+    """Return the true distances of all reachable cells to one cell, by Dijkstra's algorithm."""
     found: dict[int, float] = {}
     queue = [(0.0, source)]
     while queue:
@@ -22,7 +22,7 @@ def distances(board: FramedMap, source: int) -> dict[int, float]:
 
 
 def abstraction(board: FramedMap) -> list[int]:
-    """How many regions each level of the clique abstraction has."""
+    """Return the number of regions on each level of the clique abstraction."""
     cells = [cell for cell, free in enumerate(board.free) if free]
     number = {cell: i for i, cell in enumerate(cells)}
     arcs = [{number[t] for t, _ in neighbours(board.free, board.width, cell)} for cell in cells]
@@ -64,7 +64,7 @@ def _grouped(arcs: list[set[int]]) -> list[int]:
 
 
 def _clique(arcs: list[set[int]], waiting: list[int]) -> list[int]:
-    """The first three that are neighbours of each other, else the first two, else none."""
+    """Return the first three nodes that are neighbours of each other, else the first two, else none."""
     pair: list[int] = []
     for x, y in combinations(waiting, 2):
         if y in arcs[x]:
@@ -76,7 +76,16 @@ def _clique(arcs: list[set[int]], waiting: list[int]) -> list[int]:
 
 
 def similar(ends: list[list[int]], start: tuple[int, int], goal: tuple[int, int], count: int) -> list[int]:
-    """The numbers of the records whose farther end is nearest to the problem's, by looking at all of them."""
+    """Return the indices of the records most similar to a problem, by comparing all records.
+
+    The distance of a record is the larger of the octile distances between both starts and between both goals.
+
+    Args:
+        ends: The start and goal of each record, as x, y, x, y.
+        start: The start of the problem.
+        goal: The goal of the problem.
+        count: The number of records to return.
+    """
     found = []
     for number, (x0, y0, x1, y1) in enumerate(ends):
         pairs = (abs(x0 - start[0]), abs(y0 - start[1])), (abs(x1 - goal[0]), abs(y1 - goal[1]))

@@ -1,4 +1,4 @@
-"""The problems that benches solve: the search set beside the repository, or generated ones where it is missing."""
+"""Problems for the benches: the search set in a folder of benchmark maps, or generated problems if it is missing."""
 
 import csv
 from collections.abc import Iterable, Iterator
@@ -14,19 +14,19 @@ from sim.params import ConfigError
 
 _GENERATED = (("caves", {"grain": 4}), ("rooms", {"room": 16}), ("random", {"density": 30}))
 _GENERATED_SIDE = 256
-_GENERATED_PROBLEMS = 12  # on each map
+_GENERATED_PROBLEMS = 12  # number of problems on each map
 
 
 @dataclass(frozen=True)
 class MapProblem:
-    """Start and goal on one map. `optimal` is the listed length, None when nobody has listed one."""
+    """Start and goal on a map."""
 
-    group: str  # the set it belongs to
+    group: str  # set that the problem belongs to
     map_name: str
     grid: Grid
     start: tuple[int, int]
     goal: tuple[int, int]
-    optimal: float | None
+    optimal: float | None  # listed cost of the cheapest path, None if the problem is not from a list
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -35,24 +35,28 @@ class MapProblem:
 
 @dataclass(frozen=True)
 class ProblemSet:
-    """All problems, and whether they are the listed ones, for which totals and targets are known."""
+    """Problems of a run of the benches, with a flag that is set if totals and targets are known for them."""
 
     problems: tuple[MapProblem, ...]
     is_listed: bool
 
     def groups(self) -> Iterator[tuple[str, list[MapProblem]]]:
-        """The problems of one set after the other."""
+        """Yield each set as its name and its problems."""
         for name, group in groupby(self.problems, key=lambda problem: problem.group):
             yield name, list(group)
 
 
 def by_map(problems: Iterable[MapProblem]) -> list[list[MapProblem]]:
-    """The problems of one map after the other."""
+    """Return the problems grouped by map."""
     return [list(group) for _, group in groupby(problems, key=lambda problem: problem.map_name)]
 
 
 def load(maps: Path) -> ProblemSet:
-    """The search set in a folder of benchmark maps, or generated problems when it is not there."""
+    """Return the search set in a folder of benchmark maps, or generated problems if the folder has none.
+
+    Raises:
+        ConfigError: The list of problems has mistakes.
+    """
     listing = maps / "search-set.tsv"
     if not listing.is_file():
         return ProblemSet(tuple(_generated()), is_listed=False)
@@ -83,7 +87,7 @@ def _generated() -> Iterator[MapProblem]:
 
 
 def drawn_ends(grid: Grid, count: int, chance: Random) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Pairs of free cells, drawn evenly, at least a quarter of the map apart."""
+    """Yield random pairs of free cells that are at least a quarter of the map's larger side apart."""
     free = grid.free.nonzero()[0].tolist()
     while count:
         start, goal = grid.xy(chance.choice(free)), grid.xy(chance.choice(free))

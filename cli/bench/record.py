@@ -1,4 +1,4 @@
-"""Bench `record`: filming 1080p without a window, and what filming costs a window in which four panels run."""
+"""Bench `record`: speed of filming in 1080p without a window, and its cost for a window in which four panels run."""
 
 import os
 import tempfile
@@ -39,7 +39,7 @@ NONE_DROPPED = Target(0.0, is_upper=True)
 
 _FRAMES = 240
 _PROFILED = 60
-_FIRST = 400  # ticks that pass before anything is measured: by then searches fill the panels
+_FIRST = 400  # number of ticks before the measurement, after which searches fill the panels
 _WINDOW = (1600, 900)
 _WINDOW_S = 3.0
 _PATIENCE_S = 120.0
@@ -80,7 +80,7 @@ def run(setup: Setup) -> Table:
 
 
 def make_setup() -> Scenario:
-    """A large cave with four agents, of which two still search at the end of what is measured."""
+    """Return a scenario of a large cave with four agents, two of which still search at the end of the measurement."""
     made = generate("caves", {"width": SIDE, "height": SIDE, "grain": 4, "seed": 1})
     grid = made.grid
     return Scenario(rows_of(grid), made.start, made.goal, _AGENTS, "Bench", budget=64, grid=grid)
@@ -90,7 +90,7 @@ def make_setup() -> Scenario:
 
 
 def headless_rate(begin: Scenario, folder: Path, suffix: str, preset: str) -> float:
-    """Frames a second from the first frame to the finished file."""
+    """Return the frames per second, from the first frame to the finished file."""
     times: list[float] = []
 
     def told(film: Film) -> None:
@@ -105,7 +105,7 @@ def headless_rate(begin: Scenario, folder: Path, suffix: str, preset: str) -> fl
 
 
 def parts_of_a_frame(begin: Scenario, folder: Path) -> dict[str, float]:
-    """Milliseconds of processor time that each step of a frame takes, of all threads, the mean over some frames."""
+    """Return the mean processor time of each step of a frame in milliseconds, summed over all threads."""
     options = FilmOptions(SIZE, FPS)
     replay = Replay(begin).begin()
     replay.go_to(_FIRST)
@@ -137,7 +137,7 @@ def parts_of_a_frame(begin: Scenario, folder: Path) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Window:
-    """Median milliseconds of a frame of the window with and without recording, and frames that were lost."""
+    """Median milliseconds of a frame of the window with and without recording, and the number of dropped frames."""
 
     with_ms: float
     without_ms: float
@@ -145,7 +145,7 @@ class Window:
 
 
 def best_window(begin: Scenario, folder: Path, rounds: int) -> Window:
-    """The round that others disturbed least; frames dropped in any round count."""
+    """Return the fastest of several measurements, with the dropped frames of all of them."""
     measured = [measure_window(begin, folder / f"window{i}.mp4") for i in range(rounds)]
     best = min(measured, key=lambda window: window.with_ms + window.without_ms)
     return replace(best, dropped=sum(window.dropped for window in measured))
@@ -157,7 +157,7 @@ def measure_window(begin: Scenario, path: Path) -> Window:
     without = _run(app, None)
     studio = Studio.film(path, app.session, FilmOptions(SIZE, FPS), app.window.dressing.look())
     first = app.session.tick
-    while studio.report.phase == "starting":  # its kernels are loaded while nothing is measured
+    while studio.report.phase == "starting":  # wait until its process has loaded the kernels
         time.sleep(0.05)
     with_recording = _run(app, studio)
     studio.stop()
@@ -175,7 +175,7 @@ def _open(begin: Scenario) -> App:
 
 
 def _run(app: App, studio: Studio | None) -> float:
-    """Let the window run at its pace; the median milliseconds of a frame."""
+    """Run the window at its normal pace and return the median milliseconds of a frame."""
     app.window.player.play()
     spent = []
     end = time.perf_counter() + _WINDOW_S

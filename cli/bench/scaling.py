@@ -1,4 +1,4 @@
-"""Bench `scaling`: time of a tick against the size of the map. It should not depend on it."""
+"""Bench `scaling`: time of a tick on maps of different sizes, which should not affect it."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ BUDGET = 64
 TARGET = Target(1.5, is_upper=True)
 LONGEST = Target(8.0, is_upper=True)  # half a frame
 MAPS: tuple[tuple[str, Mapping[str, Value]], ...] = (("rooms", {"room": 16}), ("caves", {"grain": 4}))
-_CHUNK = 32  # ticks between looks at the clock
+_CHUNK = 32  # number of ticks that are timed together
 _SEED = 5
 
 
@@ -66,11 +66,12 @@ def run(setup: Setup, sides: tuple[int, ...] = SIDES) -> Table:
 
 
 def _rows(name: str, case: Case, maps: list[Generated], rounds: int) -> Iterator[Row]:
-    """One row for each size after the first, the last of them with the target."""
+    """Yield a row for each size after the first, with a target in the last row."""
     best = [float("inf")] * len(maps)
-    for _ in range(rounds):  # sizes take turns, so that noise hits all of them
+    for _ in range(rounds):  # all sizes in every round, so that disturbances affect them alike
         for place, made in enumerate(maps):
-            repeats = max(1, maps[-1].grid.width // made.grid.width // 2)  # short runs need more to find their best
+            # runs on small maps are short, and need more repetitions for a reliable minimum
+            repeats = max(1, maps[-1].grid.width // made.grid.width // 2)
             best[place] = min(best[place], *(seconds_per_tick(case, made) for _ in range(repeats)))
     for made, seconds in zip(maps[1:], best[1:], strict=True):
         target = TARGET if made is maps[-1] else None
@@ -79,7 +80,7 @@ def _rows(name: str, case: Case, maps: list[Generated], rounds: int) -> Iterator
 
 
 def _changing_rows(name: str, maps: list[Generated], rounds: int) -> Iterator[Row]:
-    """The same on a map that changes, with measures."""
+    """Yield the rows of an agent on changing maps with measures: mean and longest tick for each size."""
     runs = [[seconds_while_changing(made) for made in maps] for _ in range(rounds)]
     means = [min(run[place].mean() for run in runs) for place in range(len(maps))]
     longest = [min(run[place].max() for run in runs) for place in range(len(maps))]
@@ -90,14 +91,17 @@ def _changing_rows(name: str, maps: list[Generated], rounds: int) -> Iterator[Ro
 
 
 def seconds_while_changing(made: Generated) -> npt.NDArray[np.float64]:
-    """What each tick of such a run takes; the goal is far enough that the search goes on."""
+    """Return the processor time of each tick of a run on a changing map, in seconds.
+
+    The goal is so far away that the search continues during the whole run.
+    """
     grid, chance = Grid(made.grid.terrain.copy()), np.random.default_rng(_SEED)
     ends = grid.cell(*made.start), grid.cell(*made.goal)
     world = World(grid, *ends, BY_KEY, budget=BUDGET, watched=True)
     world.measuring.allowance = A_TICK
     world.add(AgentConfig(CHANGING.kind, params=CHANGING.params))
     free = grid.free.nonzero()[0]
-    # near the start: where the agent is on any map
+    # edit cells near the start, where the agent is on maps of every size
     near = free[np.hypot(free % grid.width - made.start[0], free // grid.width - made.start[1]) < SIDES[0] / 2]
     spent, blocked = np.zeros(CHANGING_TICKS), ()
     for tick in range(CHANGING_TICKS):
@@ -111,7 +115,7 @@ def seconds_while_changing(made: Generated) -> npt.NDArray[np.float64]:
 
 
 def seconds_per_tick(case: Case, made: Generated) -> float:
-    """Mean time of the ticks in which the agent still searches."""
+    """Return the mean processor time of the ticks in which the agent still searches, in seconds."""
     grid = made.grid
     world = World(grid, grid.cell(*made.start), grid.cell(*made.goal), BY_KEY, budget=BUDGET, measures=False)
     walker = world.add(AgentConfig(case.kind, params=case.params))

@@ -1,4 +1,4 @@
-"""Bench `search`: problems a second of offline A*, through the kernels that all agents use."""
+"""Bench `search`: problems per second of offline A*, with the kernels that all agents use."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,7 +18,7 @@ from sim.kernels.offline import solve
 from sim.kernels.search import Search, new_search
 
 TARGETS = {"bg512": Target(90.0), "rooms": Target(82.0), "sc1": Target(95.0)}
-FRESH = Target(0.8)  # of the rate with used memory
+FRESH = Target(0.8)  # minimum rate with a new memory for each problem, relative to the rate with one memory per map
 EXPANSIONS = {"bg512": (1_419_401,), "rooms": (2_948_349, 2_948_350, 2_948_351), "sc1": (840_833,)}
 _TIES = (
     "rooms: on three problems two cells tie on f and g, one expansion each. By smaller cell, our rule, they cost "
@@ -43,7 +43,12 @@ def run(setup: Setup) -> Table:
 
 
 def _rates(setup: Setup, name: str, problems: list[MapProblem]) -> tuple[float, float, float, tuple[int, int]]:
-    """Problems a second of ours, of ours in a memory taken for each, and of the control; expansions of ours and its."""
+    """Measure the rates of one set of problems.
+
+    Returns:
+        Problems per second of the kernels with one memory per map, of the kernels with a new memory for each problem,
+        and of the control; and the total expansions of the kernels and of the control.
+    """
     seconds, fresh_seconds, control_seconds = 0.0, 0.0, 0.0
     total, control_total = 0, 0
     for batch in by_map(problems):
@@ -64,7 +69,7 @@ def _rates(setup: Setup, name: str, problems: list[MapProblem]) -> tuple[float, 
 
 
 def _solve_each(batch: list[MapProblem]) -> int:
-    """Every problem with a memory and room for its way taken for it, as commands that solve many problems do."""
+    """Solve each problem with newly obtained memory, as commands that solve many problems do; return the expansions."""
     expansions = 0
     for problem in batch:
         cells = problem.grid.cells
@@ -74,7 +79,7 @@ def _solve_each(batch: list[MapProblem]) -> int:
 
 
 def kernel_work(batch: list[MapProblem]) -> Callable[[], int]:
-    """Solving all problems of one map with the kernels; returns the expansions."""
+    """Return a function that solves all problems of one map with the kernels and returns the expansions."""
     cells = batch[0].grid.cells
     ends = [(problem, *problem.ends) for problem in batch]
     return partial(_solve_all, bare(new_search(cells, is_bucketed=True)), np.zeros(cells, np.int32), ends)
@@ -89,7 +94,7 @@ def _solve_all(memory: Search, way: npt.NDArray[np.int32], ends: list[tuple[MapP
 
 
 def control_work(batch: list[MapProblem]) -> Callable[[], int]:
-    """Solving all problems of one map with the control; returns the expansions."""
+    """Return a function that solves all problems of one map with the control and returns the expansions."""
     board = control.FramedMap(batch[0].grid)
     return partial(_solve_all_plainly, board, [(p, board.cell(*p.start), board.cell(*p.goal)) for p in batch])
 

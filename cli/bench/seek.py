@@ -1,7 +1,7 @@
-"""Bench `seek`: going to any tick of a long run, and one tick back.
+"""Bench `seek`: time to go to any tick of a long run, and to go back by one tick.
 
-The runs are 20,000 ticks of four agents on 512 x 512, with edits and a goal that moves so that none of them comes to
-an end. A seek restores the nearest keyframe and replays from there; a step back also leaves keyframes around it.
+Each run has 20,000 ticks of four agents on a map of 512 x 512 cells, with edits and a moving goal, so that no agent
+ever finishes. A seek restores the nearest keyframe and replays from there; a step back also adds keyframes around it.
 """
 
 import random
@@ -33,8 +33,8 @@ AGENTS = (
     AgentConfig("rtb-wa", "eager", {"restart": "eager"}),
 )
 _SEEKS, _STEPS = 150, 100
-_RUNS = 3  # with and without recording, in turn: the median counts
-_FRAME = 4  # ticks that a window lets pass in one frame
+_RUNS = 3  # number of runs with and without recording, alternating, of which the median is taken
+_FRAME = 4  # number of ticks per frame of a window
 _EDIT_EVERY, _GOAL_EVERY = 400, 1500
 _TOLD_EVERY = 500
 _SEED = 11
@@ -94,7 +94,7 @@ def _rows(case: Case, made: Generated, ticks: int, progress: Progress) -> Iterat
 
 
 def _factory(case: Case, made: Generated, ticks: int) -> Callable[[], World]:
-    """What makes the world of tick 0, its script of edits and goals in the queue."""
+    """Return a function that makes the world at tick 0, with all edits and moves of the goal in its queue."""
     terrain, free = made.grid.terrain.copy(), np.flatnonzero(made.grid.free)
     chance = np.random.default_rng(_SEED)
     edits = [(tick, EditCells(tuple(chance.choice(free, 40).tolist()))) for tick in range(50, ticks, _EDIT_EVERY)]
@@ -109,7 +109,7 @@ def _factory(case: Case, made: Generated, ticks: int) -> Callable[[], World]:
         for config in AGENTS:
             world.add(config)
         world.submit_all([*edits, *goals])
-        world.submit(EditCells(), ticks)  # so that time goes on to the end
+        world.submit(EditCells(), ticks)  # an empty edit at the last tick, so that the run does not end before it
         return world
 
     return build

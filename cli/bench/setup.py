@@ -1,4 +1,4 @@
-"""What every bench is given."""
+"""Setup shared by all benches."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from cli.progress import Progress
 
 @dataclass(frozen=True)
 class Setup:
-    """The problems, how often to repeat, and where to say how far it has got."""
+    """Problems to solve, number of repetitions, and the progress bar."""
 
     problems: ProblemSet
     rounds: int

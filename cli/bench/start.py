@@ -1,8 +1,8 @@
-"""Bench `start`: from the command to the first tick, cold and warm, with processor time; and to open a map.
+"""Bench `start`: time from the command to the first tick, cold and warm, and time to open a large map.
 
-Each start is a process of its own, without a screen. The window itself stands sooner: while kernels are made ready it
-says so. Cold means that nothing is compiled yet, as on a machine that has never seen the program. `cold` of an
-installed wheel is measured where the variable BACKMOVE_INSTALLED names its `backmove` command.
+Each start is a separate process without a screen. The window appears before the first tick, with a message while
+kernels are prepared. A cold start has no compiled kernels, as on a machine on which the program has never run. The cold
+start of an installed wheel is measured if the environment variable BACKMOVE_INSTALLED names its `backmove` command.
 """
 
 import json
@@ -37,11 +37,11 @@ _CHECKOUT = (sys.executable, "main.py")
 
 @dataclass(frozen=True)
 class Start:
-    """One start of the program."""
+    """Measurements of one start of the program."""
 
-    ticking_s: float  # from the command to the first tick of the example
-    processor_s: float  # spent by then; not a number where the system does not tell
-    longest_frame_ms: float  # of the time that it was watched
+    ticking_s: float  # seconds from the command until the awaited state, usually the first tick of the example
+    processor_s: float  # seconds of processor time until then, nan if the system does not report it
+    longest_frame_ms: float  # longest frame in milliseconds until the end of the measurement
 
 
 def run(setup: Setup) -> Table:
@@ -89,7 +89,19 @@ def start(
     until: Callable[[dict[str, Any]], bool] = _ticks,
     watched_s: float = 0.0,
 ) -> Start:
-    """Start the program, wait until its window is so far, watch it for a while, and end it."""
+    """Start the program, wait until its window has reached a state, watch it for a while, and end it.
+
+    Args:
+        folder: The folder for the status file and settings of the program.
+        path: The file to open.
+        cache: The folder of compiled kernels; None for the usual one.
+        command: The command that starts the program.
+        until: Returns whether the awaited state has been reached, from the content of the status file.
+        watched_s: The seconds to watch the program after that.
+
+    Returns:
+        The measurements; nan if the program ends early or takes too long.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     status = folder / "status.json"
     environment = {**os.environ, VARIABLE: str(status), "SDL_VIDEODRIVER": "dummy", "XDG_CONFIG_HOME": str(folder)}
@@ -116,12 +128,12 @@ def start(
 def _read(status: Path) -> dict[str, Any]:
     try:
         return dict(json.loads(status.read_text()))
-    except (OSError, ValueError):  # not yet there; on Windows, just being replaced
+    except (OSError, ValueError):  # the file does not exist yet or, on Windows, is just being replaced
         return {}
 
 
 def _processor_s(pid: int) -> float:
-    """Processor time of a process and of those that it has waited for; Linux tells."""
+    """Return the processor time in seconds of a process and its finished children, or nan if this is not Linux."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     except OSError:

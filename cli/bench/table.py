@@ -1,4 +1,4 @@
-"""What a bench has measured: rows for the terminal and for a CSV file."""
+"""Results of benches: rows for the terminal and for a CSV file."""
 
 import csv
 import os
@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 @dataclass(frozen=True)
 class Target:
-    """A limit on a row's ratio, or on its measured value where nothing is compared."""
+    """Limit for the ratio of a row, or for its measured value if it has no ratio."""
 
     limit: float
     is_upper: bool = False
@@ -29,9 +29,9 @@ class Row:
     name: str
     measured: float
     unit: str
-    control: float | None = None  # the same value of what it is compared with
+    control: float | None = None  # value of the control in the same unit
     ratio: float | None = None
-    target: Target | None = None  # None: for information
+    target: Target | None = None  # None if the row is only for information
 
     @property
     def is_met(self) -> bool | None:
@@ -54,7 +54,7 @@ _IS_TEXT = (True, False, True, False, False, True, True)
 
 
 def lines_of(table: Table) -> list[str]:
-    """The table as text: a title, one line for each row, then the notes."""
+    """Return the lines of a table as text: the title, one line for each row, then the notes."""
     cells = [_HEADINGS, *(_cells(row) for row in table.rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(_HEADINGS))]
     return [
@@ -82,7 +82,7 @@ def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def shown(value: float) -> str:
-    """A number with about four digits that count."""
+    """Return a number with about four significant digits."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
@@ -90,7 +90,12 @@ _COLUMNS = ("machine", "python", "numba", "bench", "name", "measured", "unit", "
 
 
 def write_csv(path: str, tables: Iterable[tuple[str, Table]]) -> None:
-    """All rows of named benches; nothing in the file depends on when it was written."""
+    """Write all rows of several benches to a CSV file; the file contains no dates, so that files can be compared.
+
+    Args:
+        path: The file.
+        tables: The name and the table of each bench.
+    """
     machine = (_machine(), platform.python_version(), version("numba"))
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -106,7 +111,7 @@ def _csv_cell(value: object) -> object:
 
 
 def _machine() -> str:
-    """The name of the machine, its processor and how many of them."""
+    """Return the name of the machine, its processor and the number of processors."""
     return f"{platform.node()} ({_processor()}, {os.cpu_count()} processors)"
 
 

@@ -1,4 +1,4 @@
-"""Bench `ticks`: expansions a second of whole worlds without a window, agent, referee and measures included."""
+"""Bench `ticks`: expansions per second of whole worlds without a window, including agent, referee and measures."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _GROUP = "bg512"
 
 @dataclass(frozen=True)
 class Case:
-    """One agent to run on the problems of a map."""
+    """Agent to run on the problems of a map."""
 
     name: str
     kind: str
@@ -29,9 +29,9 @@ class Case:
     budget: int
     target: Target | None = None
     changes: RandomChanges | None = None
-    every: int = 1  # run each n-th problem of a map
+    every: int = 1  # stride: only every n-th problem of a map is run
     most_ticks: int = 10_000_000
-    also_counts: str = ""  # a number of the agent's view that counts as expansions here
+    also_counts: str = ""  # name of a number of the agent's view that is added to its expansions
 
 
 CASES = (
@@ -49,7 +49,7 @@ CASES = (
     Case("LSS-LRTA* n=32, with the pops of its backup", "lss-lrta", {}, 32, Target(7.0), also_counts="learning pops"),
     Case("RTAA* n=32", "rtaa", {}, 32),
     Case("daRTAA* n=32", "da-rtaa", {}, 32),
-    # An agent that must begin again every ten moves may never arrive, so this one is stopped.
+    # This case has a limit of 1000 ticks, because an agent that restarts every ten moves may never arrive.
     Case("RTB-WA* w=2 k=16, 1 % change each 10 ticks", "rtb-wa", {}, 16, None, RandomChanges(10, 1.0), 16, 1000),
 )
 
@@ -67,7 +67,7 @@ def run(setup: Setup) -> Table:
 
 
 def control_rate(setup: Setup, batches: list[list[MapProblem]]) -> float:
-    """Expansions a second of the control."""
+    """Return the expansions per second of the control."""
     seconds, expansions = 0.0, 0
     for batch in batches:
         setup.progress.show(f"ticks: control, {batch[0].map_name}")
@@ -93,7 +93,7 @@ def _measure(setup: Setup, table: Table, case: Case, batches: list[list[MapProbl
 
 
 def case_work(case: Case, batch: list[MapProblem]) -> Callable[[], tuple[int, int]]:
-    """Running the case on all problems of one map; returns expansions and ticks."""
+    """Return a function that runs a case on all problems of one map and returns its expansions and ticks."""
     return partial(_run_all, case, batch)
 
 

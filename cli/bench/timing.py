@@ -1,14 +1,18 @@
-"""Timing on a machine that others use too."""
+"""Timing on a machine that also runs other programs."""
 
 import time
 from collections.abc import Callable, Sequence
 
 
 def best_of(rounds: int, works: Sequence[Callable[[], object]]) -> list[float]:
-    """Least seconds that each piece of work took, all of them in turn, `rounds` times.
+    """Return the minimum time of each piece of work over several rounds, in seconds.
 
-    Seconds are those that this thread had the processor for, so that other programs count little; taking turns
-    lets what they still cost (shared caches, a slower clock) fall on all works alike.
+    The processor time of this thread is measured, so that other programs have little effect. Each round runs all pieces
+    once, so that the remaining effects (shared caches, a slower processor clock) are the same for all of them.
+
+    Args:
+        rounds: The number of rounds.
+        works: The pieces of work.
     """
     best = [float("inf")] * len(works)
     for _ in range(rounds):
