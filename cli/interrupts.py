@@ -24,7 +24,7 @@ class TerminatedError(KeyboardInterrupt):
 
 
 def exit_code_of(error: KeyboardInterrupt) -> int:
-    """Return the exit code of a program that this exception ends."""
+    """Return the exit code of a program that is ended by this exception."""
     return EXIT_CODES[signal.SIGTERM if isinstance(error, TerminatedError) else signal.SIGINT]
 
 

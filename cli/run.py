@@ -80,7 +80,7 @@ def run_scenario(
         ticks: The maximum number of ticks.
         trace_path: The file for a line per tick and agent, if one is requested.
         posthoc_path: The file for search traces, if they are requested.
-        is_summed_up: Whether the results of groups are printed, instead of those of single agents.
+        is_summed_up: Whether a line for each group is printed, instead of a line for each agent.
         kept_path: The file for a scenario that repeats this run exactly, if one is requested.
 
     Returns:

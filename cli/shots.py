@@ -269,7 +269,7 @@ def open_shot(shot: Shot) -> App:
     app.frame(0.0)
     shot.prepare(app)
     app.window.state.messages.waiting.clear()
-    for _ in range(30):  # the gallery reads one map in each frame
+    for _ in range(30):  # the gallery reads one map per frame
         app.frame(0.0)
     return app
 

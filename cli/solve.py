@@ -278,7 +278,7 @@ class _Solver:
             self.code = max(self.code, 1)
 
     def _walk(self, world: World, walker: Walker, task: SolveTask, share: float) -> str:
-        """Advance the world until the agent is done, out of moves or ticks, or interrupted; return the outcome."""
+        """Advance the world until the agent is done, a limit is reached or a signal arrives; return the outcome."""
         self.trace.begin()
         self.posthoc.begin(world)
         longest, stride = min(self.trace.longest_step(world), self.posthoc.longest_step), Stride()

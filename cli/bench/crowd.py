@@ -24,14 +24,14 @@ from sim.kernels.memory import POOL
 from sim.params import Value
 from sim.placing import Drawn, spread
 
-SIZES = (10, 100, 500, 1000)
-TICKS = 220
-SIDE = 512
-MIN_COST = 100.0
-BUDGET_MS = 3.0
+SIZES = (10, 100, 500, 1000)  # numbers of units
+TICKS = 220  # ticks of a run
+SIDE = 512  # side of a generated map in cells
+MIN_COST = 100.0  # minimum cost of the cheapest path of a unit
+BUDGET_MS = 3.0  # target for the median tick of all units, in milliseconds
 _GROUP = "bg512"
-_MEMORY = Target(0.6, is_upper=True)
-_BULK = Target(1.3, is_upper=True)
+_MEMORY = Target(0.6, is_upper=True)  # megabytes per unit
+_BULK = Target(1.3, is_upper=True)  # time of all ticks one by one / time of all ticks in one call
 EDITS = (3, 300, 3000)
 """Numbers of cells that are blocked or freed by one edit."""
 

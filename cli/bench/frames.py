@@ -32,10 +32,10 @@ from ui.model import painting
 if TYPE_CHECKING:
     from ui.app import App
 
-FRAMES = 2000
-FRAME_MS = 1000.0 / 60.0
-PAINTED_A_SECOND = 1000
-BUDGET = 64
+FRAMES = 2000  # maximum number of measured frames per case
+FRAME_MS = 1000.0 / 60.0  # time of a frame at 60 frames per second, above which it counts as lost
+PAINTED_A_SECOND = 1000  # cells that a stroke of the brush paints per second
+BUDGET = 64  # expansions per tick
 AGENTS = (
     AgentConfig("tba"),
     AgentConfig("tb-wa", params={"weight": 2.0}),

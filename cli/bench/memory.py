@@ -15,11 +15,11 @@ from sim.params import ConfigError
 from sim.program import ROOT
 from sim.world import World
 
-SIDE = 1024
-TARGET = Target(2.0, is_upper=True)
-_AGENTS = 16
+SIDE = 1024  # side of the map in cells
+TARGET = Target(2.0, is_upper=True)  # megabytes of an agent before its first tick
+_AGENTS = 16  # number of agents over which the memory is averaged
 _TICKS = 100
-_BUDGET = 64
+_BUDGET = 64  # expansions per tick
 
 
 def run(setup: Setup) -> Table:

@@ -33,16 +33,16 @@ from ui.model.settings import Settings
 SIDE = 512
 SIZE = (1920, 1080)
 FPS = 60
-HEADLESS = Target(100.0)
-UNCHANGED = Target(1.2, is_upper=True)
-NONE_DROPPED = Target(0.0, is_upper=True)
+HEADLESS = Target(100.0)  # frames per second without a window
+UNCHANGED = Target(1.2, is_upper=True)  # time of a frame while recording / time without recording
+NONE_DROPPED = Target(0.0, is_upper=True)  # frames
 
-_FRAMES = 240
-_PROFILED = 60
+_FRAMES = 240  # number of frames filmed without a window
+_PROFILED = 60  # number of frames over which the steps of a frame are averaged
 _FIRST = 400  # number of ticks before the measurement, after which searches fill the panels
-_WINDOW = (1600, 900)
-_WINDOW_S = 3.0
-_PATIENCE_S = 120.0
+_WINDOW = (1600, 900)  # size of the window in pixels
+_WINDOW_S = 3.0  # seconds for which the window is measured, with and without recording
+_PATIENCE_S = 120.0  # maximum seconds to wait for the file to be finished
 _AGENTS = (
     AgentConfig("tba"),
     AgentConfig("tb-wa", params={"weight": 1.0}),

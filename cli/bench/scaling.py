@@ -20,7 +20,7 @@ from sim.world import World
 SIDES = (256, 512, 1024, 2048)
 BUDGET = 64
 TARGET = Target(1.5, is_upper=True)
-LONGEST = Target(8.0, is_upper=True)  # half a frame
+LONGEST = Target(8.0, is_upper=True)  # limit for the longest tick in ms, half a frame at 60 frames per second
 MAPS: tuple[tuple[str, Mapping[str, Value]], ...] = (("rooms", {"room": 16}), ("caves", {"grain": 4}))
 _CHUNK = 32  # number of ticks that are timed together
 _SEED = 5
@@ -41,7 +41,7 @@ CASES = (
 
 
 CHANGING = Case("RTB-WA* w=2, measures and edits", "rtb-wa", {"weight": 2.0, "restart": "lazy"})
-CHANGING_TICKS, EDIT_EVERY, EDITED = 400, 20, 20
+CHANGING_TICKS, EDIT_EVERY, EDITED = 400, 20, 20  # ticks of a run, ticks between two edits, cells per edit
 
 
 def run(setup: Setup, sides: tuple[int, ...] = SIDES) -> Table:

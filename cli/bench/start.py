@@ -23,15 +23,16 @@ from sim.generate import generate
 from sim.program import ROOT
 from ui.status import VARIABLE
 
+# Targets in seconds.
 WARM = Target(1.5, is_upper=True)
 COLD = Target(8.0, is_upper=True)
 COLD_PROCESSOR = Target(12.0, is_upper=True)
 INSTALLED = Target(1.5, is_upper=True)
 OPEN = Target(2.0, is_upper=True)
-LARGE = 1024
+LARGE = 1024  # side of the large map in cells
 INSTALLED_VARIABLE = "BACKMOVE_INSTALLED"
-_WATCHED_S = 60.0
-_PATIENCE_S = 180.0
+_WATCHED_S = 60.0  # seconds for which the window is watched after a cold start
+_PATIENCE_S = 180.0  # seconds after which a start counts as failed
 _CHECKOUT = (sys.executable, "main.py")
 
 

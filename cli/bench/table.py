@@ -24,7 +24,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """One measured value."""
+    """One measured value, optionally compared with a control and with a target."""
 
     name: str
     measured: float
@@ -42,7 +42,7 @@ class Row:
 
 @dataclass
 class Table:
-    """The result of one bench."""
+    """Results of one bench."""
 
     title: str
     rows: list[Row] = field(default_factory=list)

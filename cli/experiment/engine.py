@@ -35,6 +35,8 @@ class Suspect:
 
 
 class Engine:
+    """Driver of an experiment: keeps an executor supplied with tasks until all runs are stored or have failed."""
+
     def __init__(self, store: Store, pool: Pool, progress: Progress, tasks: Iterator[Task], total: int) -> None:
         """Create an engine and its executor.
 

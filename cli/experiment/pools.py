@@ -52,6 +52,18 @@ def processors() -> int:
 
 
 def choose(cluster: str | None, jobs: int, folder: Path, niceness: int = 0) -> Pool:
+    """Return the pool that the command line asks for.
+
+    Args:
+        cluster: The address of a Dask scheduler, "slurm", or "slurm-local", which runs Slurm jobs as local processes;
+            None for processes of this machine.
+        jobs: The number of processes of this machine.
+        folder: The results folder; the files of Slurm jobs are kept in a folder inside.
+        niceness: By how much the priority of processes is lowered, from 0 to 19.
+
+    Raises:
+        ConfigError: The cluster cannot be reached, or a package for it is missing.
+    """
     if cluster is None:
         return _here(jobs, niceness)
     if cluster.startswith(("tcp://", "tls://")):

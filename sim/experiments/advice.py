@@ -35,8 +35,8 @@ MOST_TOGETHER = 200
 MAX_MEASURED = 2000
 """Maximum number of units that walk together to verify the answer; memory and time grow with the number."""
 
-_MOST_STEPS = 10  # measurements in the search for the number of units that fit
-_PRECISION = 1.1  # ratio of the smallest number that did not fit to the largest that did, at which the search ends
+_MOST_STEPS = 10  # maximum number of measurements in the search for the number of units that fit
+_PRECISION = 1.1  # the search ends if the smallest number that did not fit / the largest that did is at most this
 
 # ticks of an unmeasured first run: a game reuses memory whose pages exist, so the measured run must reuse it as well
 _TOUCHED = 20
@@ -259,10 +259,10 @@ def front(tried: Iterable[Candidate]) -> list[Candidate]:
 
 
 def best_three(tried: Iterable[Candidate], need: Need) -> list[Candidate]:
-    """Return up to three candidates: those that fit in every frame first, then those that fit in turn, then others.
+    """Return the best candidates, at most three.
 
-    Candidates with the same answer are sorted by the cost of their walks. Candidates that differ only in their budget
-    count as one, and only the best of them is returned.
+    Candidates are ranked by whether they fit (YES, IN_TURN, NO), then by the cost of their walks. Of candidates that
+    differ only in their budget, only the best is returned.
     """
     order = (YES, IN_TURN, NO)
     measured = sorted((c for c in tried if c.together), key=lambda c: (order.index(need.fits(c)), c.cost, c.unit_us))

@@ -40,6 +40,7 @@ class Found:
 
 
 def found(spec: Specification, row: int) -> Found:
+    """Return the problem, job and key of a row; raise a ConfigError if the experiment has no such row."""
     try:
         batch, case, setting = find_row(spec, row)
     except IndexError:

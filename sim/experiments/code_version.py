@@ -111,7 +111,7 @@ def _generator_tokens(
 
 
 def _is_description(node: object) -> bool:
-    """Return whether a statement is a string on its own, such as the docstring of a function or of a constant."""
+    """Return whether a statement consists only of a string, as the docstring of a function or constant does."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
@@ -147,12 +147,12 @@ def _bound_names(body: list[ast.stmt] | list[ast.expr]) -> list[str]:
 
 
 def _nodes_of_scope(body: list[ast.stmt] | list[ast.expr]) -> Iterator[ast.AST]:
-    """Yield the nodes that belong to one scope, in order, without those of scopes inside it."""
+    """Yield the nodes that belong to one scope, in order, without the nodes of inner scopes."""
     waiting: list[ast.AST] = list(reversed(body))
     while waiting:
         node = waiting.pop()
         yield node
-        if isinstance(node, _Comprehension):  # an assignment expression inside binds in the surrounding function
+        if isinstance(node, _Comprehension):  # assignment expressions inside bind names of the surrounding function
             waiting += [child.target for child in ast.walk(node) if isinstance(child, ast.NamedExpr)]
         elif not isinstance(node, _Function | ast.ClassDef):
             waiting += reversed(list(ast.iter_child_nodes(node)))

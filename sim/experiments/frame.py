@@ -46,7 +46,7 @@ KINDS: Mapping[str, Callable[[Numbers], float]] = {
 """Functions that summarise a column, by the word that precedes its name, as in `median cost`."""
 
 KIND_WORDS = {"most": "maximum", "least": "minimum", "sd": "standard deviation of", "error": "standard error of"}
-"""Names in reports of those kinds whose name there differs from the key in KINDS."""
+"""Names of kinds in reports, for kinds that are not called by their key in KINDS there."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Measure:
 
     text: str
     kind: str  # mean, ratio, or one of KINDS
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # one column, or numerator and denominator of a ratio
 
     @property
     def kind_word(self) -> str:

@@ -22,10 +22,10 @@ from sim.params import Value
 class Walk:
     """One agent of a job, and the key under which the results of its run are stored."""
 
-    kind: str
+    kind: str  # key of the agent
     params: Mapping[str, Value]
-    budget: int
-    key: bytes
+    budget: int  # expansions per tick
+    key: bytes  # key of the run
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class Job:
     goal: tuple[int, int]
     seed: int
     changes: RandomChanges | None
-    trials: int
-    moves: int
-    ticks: int
-    measures: bool
+    trials: int  # maximum number of walks from start to goal per agent
+    moves: int  # maximum number of moves of an agent
+    ticks: int  # maximum number of ticks of the world
+    measures: bool  # whether non-optimal moves are counted
     walks: tuple[Walk, ...]
 
 
@@ -56,6 +56,7 @@ class Task:
 
     @property
     def runs(self) -> int:
+        """Return the number of runs in this task."""
         return sum(len(job.walks) for job in self.jobs)
 
 
@@ -69,8 +70,8 @@ class Batch:
     part: Part
     settings: tuple[Setting, ...]
     changes: RandomChanges | None
-    seed: int
-    first_row: int
+    seed: int  # seed of the specification
+    first_row: int  # row number of its first run
 
     def row(self, case: int, setting: int) -> int:
         """Return the row number of a run. Rows are ordered by setting first, then by problem.
@@ -199,6 +200,13 @@ def tasks(spec: Specification, done: set[bytes]) -> Iterator[Task]:
 
 
 def job_of(batch: Batch, case: Case, keys: Iterable[bytes]) -> Job:
+    """Return the job for a problem of a batch.
+
+    Args:
+        batch: The batch.
+        case: The problem.
+        keys: The keys of its runs, one for each setting of the batch.
+    """
     part = batch.part
     walks = tuple(Walk(s.kind, s.params, s.budget, key) for s, key in zip(batch.settings, keys, strict=True))
     seed = batch.world_seed(case)

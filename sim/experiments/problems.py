@@ -70,6 +70,7 @@ class Board:
 
     @property
     def states(self) -> int:
+        """Return the number of free cells."""
         return self.grid.free_count
 
 
@@ -78,11 +79,11 @@ class Packed:
     """Compressed map in the form that is sent to a worker, which may not have access to the map file."""
 
     name: str
-    key: str
+    key: str  # digest of the map
     width: int
     height: int
     movement: Movement
-    letters: bytes
+    letters: bytes  # rows of letters of the map, compressed by zlib
 
     def unpack(self) -> Grid:
         letters = np.frombuffer(zlib.decompress(self.letters), np.uint8)
@@ -113,6 +114,7 @@ def board_of(name: str, grid: Grid) -> Board:
 
 
 def packed(board: Board) -> Packed:
+    """Return a map in compressed form."""
     grid = board.grid
     letters = zlib.compress(grid.original.tobytes(), 6)
     return Packed(board.name, board.key, grid.width, grid.height, grid.movement, letters)

@@ -42,6 +42,9 @@ def do_task(
         stopwatch: Clock in seconds for the planning of agents.
         grid: The map of the task, if the caller has already unpacked it.
         data_stopwatch: Clock in seconds for data that agents compute before the run.
+
+    Returns:
+        The lines of results, and a failure for each run that raised an exception or was stopped.
     """
     board = grid or task.board.unpack()
     lines: list[Line] = []
@@ -66,7 +69,15 @@ def do_job(
 ) -> tuple[list[Line], list[Failure]]:
     """Simulate the world of one job until its end.
 
-    The arguments are explained in `do_task`.
+    Args:
+        job: The world and its agents.
+        grid: The map.
+        specs: All agents by their keys.
+        stopwatch: Clock in seconds for the planning of agents.
+        data_stopwatch: Clock in seconds for data that agents compute before the run.
+
+    Returns:
+        The lines of results, and a failure for each agent that the referee stopped.
     """
     _prepare([config_of(walk) for walk in job.walks], job, grid, specs, data_stopwatch)
     world = world_of(job, grid, specs, stopwatch)

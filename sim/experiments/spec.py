@@ -82,10 +82,10 @@ _WHAT_AGENTS_ARE = "a list of agents such as ['tb-wa:weight=1', {kind: tb-wa, we
 class Setting:
     """Agent with values for all of its parameters, and its budget in expansions per tick."""
 
-    kind: str
+    kind: str  # key of the agent
     params: Mapping[str, Value]
-    budget: int
-    label: str = ""
+    budget: int  # expansions per tick
+    label: str = ""  # name that the specification gives to the setting
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,11 @@ class Part:
     name: str
     cases: tuple[Case, ...]
     settings: tuple[Setting, ...]
-    changes: tuple[RandomChanges | None, ...] = (None,)
+    changes: tuple[RandomChanges | None, ...] = (None,)  # random changes of the map; None: no changes
     seeds: tuple[int, ...] = (0,)
-    trials: int = 1
-    moves: int = int(MOVES.default)
-    ticks: int = int(TICKS.default)
+    trials: int = 1  # maximum number of walks from start to goal per run
+    moves: int = int(MOVES.default)  # maximum number of moves of an agent
+    ticks: int = int(TICKS.default)  # maximum number of ticks of a world
     measures: bool = True  # whether non-optimal moves are counted, which needs a search for true distances
     together: bool = False  # whether all settings of a problem share a world, and so the same random changes
 
@@ -114,14 +114,14 @@ class Specification:
     """Experiment as its file describes it, in one of its two sizes."""
 
     name: str  # name of its file without folder and extension
-    text: str
+    text: str  # content of its file
     parts: tuple[Part, ...]
     title: str = ""
     paper: str = ""
     note: str = ""
-    size: str = "full"
-    slice: int = int(SLICE.default)
-    cutoff: int = 0
+    size: str = "full"  # one of SIZES
+    slice: int = int(SLICE.default)  # maximum number of problems per task
+    cutoff: int = 0  # expansions per tick above which a run is disqualified; 0: no cut-off
     claims: tuple[Claim, ...] = ()
     tables: tuple[Grouping, ...] = ()
     figures: tuple[Figure, ...] = ()
@@ -131,6 +131,7 @@ class Specification:
 
     @property
     def count(self) -> int:
+        """Return the number of runs of all parts."""
         return sum(part.count for part in self.parts)
 
 
@@ -331,7 +332,7 @@ class _Reader:
         return found
 
     def _note_overlay(self, entry: Field, other: Field) -> None:
-        """Remove from the unused keys of `small` problems those that replace a key of the full size here."""
+        """Record which keys of `problems` in the small size replace a key of the full size, to find unused keys."""
         keys = other.keys(PROBLEM_KEYS, "what is different of the problems") if other.path not in self._spare else {}
         spare = self._spare.setdefault(other.path, keys)
         for key in [key for key in spare if entry.is_mapping and key in entry.value]:
