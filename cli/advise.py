@@ -136,7 +136,7 @@ def measure_together(
         candidate.together = measured_together(candidate, cases, BY_KEY, min(units, MOST_TOGETHER), time.thread_time)
 
 
-# --- the answer -----------------------------------------------------------------------------------
+# --- recommendation -------------------------------------------------------------------------------
 
 
 def advise(tried: Sequence[Candidate], cases: Sequence[Case], need: Need, progress: Progress) -> str:

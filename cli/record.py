@@ -246,7 +246,7 @@ def _look(opened: files.Opened, theme: str | None) -> Look:
     return replace(look, theme=theme or look.theme, keys=COMMANDS.keys())
 
 
-# --- doing it -------------------------------------------------------------------------------------
+# --- filming --------------------------------------------------------------------------------------
 
 
 def _film(request: _Request, replay: Replay, look: Look, progress: Progress) -> int:

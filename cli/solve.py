@@ -100,7 +100,7 @@ def _parser() -> Arguments:
     return parser
 
 
-# --- what to solve --------------------------------------------------------------------------------
+# --- problems to solve ----------------------------------------------------------------------------
 
 
 def _agents(given: Namespace, problems: list[str]) -> list[AgentConfig]:

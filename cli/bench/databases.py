@@ -37,7 +37,8 @@ WALKERS = (
 
 
 ONE_STATE = ("d-lrta", "knn-lrta")
-"""Agents that expand one state per move; their runs are so short that creating the world takes as long."""
+"""Agents that expand one state per move. Creating their world takes as long as their runs, so walking is also measured
+alone."""
 
 
 def run(setup: Setup) -> Table:

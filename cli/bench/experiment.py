@@ -103,7 +103,7 @@ def _on_a_scheduler(spec: Specification, short: Specification, pair_s: float, pr
     yield Row("a scheduler with two workers", seconds, "s", pair_s, seconds / pair_s, Target(1.15, is_upper=True))
 
 
-# --- many rows ------------------------------------------------------------------------------------
+# --- resuming and reporting many runs -------------------------------------------------------------
 
 
 def _filled(store: Store, weights: int) -> Specification:

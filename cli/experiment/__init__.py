@@ -144,7 +144,7 @@ def _tell_failures(store: Store, failures: Sequence[tuple[int, str]], progress: 
         progress.say(f"and {len(rows_of) - _MOST_REASONS:,} other reasons; the report lists the rows")
 
 
-# --- before it is run -----------------------------------------------------------------------------
+# --- dry run --------------------------------------------------------------------------------------
 
 
 def dry_run(spec: Specification, progress: Progress, jobs: int) -> int:

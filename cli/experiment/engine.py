@@ -164,7 +164,7 @@ class Engine:
         self._executor.shutdown(wait=not self._running)
         self.progress.clear()
 
-    # --- saying how it goes ---
+    # --- progress ---
 
     def _tell(self) -> None:
         spent = time.monotonic() - self._began_s

@@ -38,7 +38,7 @@ MAX_MEASURED = 2000
 _MOST_STEPS = 10  # maximum number of measurements in the search for the number of units that fit
 _PRECISION = 1.1  # the search ends if the smallest number that did not fit / the largest that did is at most this
 
-# ticks of an unmeasured first run: a game reuses memory whose pages exist, so the measured run must reuse it as well
+# ticks of an unmeasured first run; in a game, units use memory again that earlier units have used, so its pages exist
 _TOUCHED = 20
 _FEWEST_TOGETHER = 32  # minimum number of walks behind a mean; fewer units walk several times, on other problems
 _NAMES = [column.name for column in (*MEASURED, *TIMES)]

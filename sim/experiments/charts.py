@@ -276,7 +276,7 @@ def _histogram(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Itera
         yield Series(labelled(figure.by, key, agents), points, is_steps=True)
 
 
-# --- figures that every experiment has ------------------------------------------------------------
+# --- standard figures of every experiment ---------------------------------------------------------
 
 
 def usual(frame: Frame, agents: Mapping[str, str]) -> list[Chart]:

@@ -120,7 +120,7 @@ def packed(board: Board) -> Packed:
     return Packed(board.name, board.key, grid.width, grid.height, grid.movement, letters)
 
 
-# --- drawing --------------------------------------------------------------------------------------
+# --- random problems and changed maps -------------------------------------------------------------
 
 
 def chance_of(seed: int, name: str) -> Random:
@@ -187,7 +187,7 @@ def sealed(case: Case) -> Case | None:
     return replace(case, board=board_of(f"{case.board.name}, {x},{y} sealed", walled), listed=None)
 
 
-# --- looking for files ----------------------------------------------------------------------------
+# --- search for files -----------------------------------------------------------------------------
 
 
 @dataclass

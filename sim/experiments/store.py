@@ -69,7 +69,7 @@ class Store:
                 " command goes on from there"
             ) from error
 
-    # --- what is to be done ---
+    # --- plan ---
 
     def set_plan(self, spec: Specification) -> None:
         """Replace the plan by the runs of a specification; do nothing if the plan is already up to date.
@@ -115,7 +115,7 @@ class Store:
         with self._writing():
             self._set_meta(name, value)
 
-    # --- what is done ---
+    # --- results ---
 
     def done(self) -> set[bytes]:
         """Return the keys of all stored results, including results that the current plan does not ask for."""

@@ -132,7 +132,7 @@ def _plain(value: Any) -> Cell:
     return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else str(value)
 
 
-# --- what every experiment has --------------------------------------------------------------------
+# --- standard tables of every experiment ----------------------------------------------------------
 
 
 def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
