@@ -1,8 +1,9 @@
-"""Bench `growth`: whether memory stays flat over long use. Each load runs in a process of its own.
+"""Bench `growth`: growth of memory over long use, which should be zero. Each load runs in its own process.
 
-A row is what the second half of a load adds to the resident memory: caches and pools have their size after the first.
-Garbage is collected after each twentieth, since what waits for the collector is no leak. The record of what each agent
-did in each tick is kept on purpose, and subtracted; undo entries add what the target allows.
+A row gives the resident memory that the second half of a load adds; caches and pools have reached their size after the
+first half. Garbage is collected after each twentieth of a load, because objects that wait for the collector are no
+leak. The record of every agent's ticks is kept on purpose, so its size is subtracted. The target allows for the memory
+of undo entries.
 """
 
 import gc
@@ -30,13 +31,13 @@ from ui.model import branching, painting
 from ui.model.session import Session
 
 TICKS, BRANCHES, HEATS = 1_000_000, 300, 500
-TARGET = Target(8.0, is_upper=True)
-SIDE = 48
+TARGET = Target(8.0, is_upper=True)  # megabytes
+SIDE = 48  # side of the map in cells
 AGENTS = (AgentConfig("tba"), AgentConfig("rtb-wa"), AgentConfig("lrta"))
-_GOAL_EVERY = 2000
-_BLOCK = 10_000
-_BUDGET = 8
-_PARTS = 20  # of a load, after each of which garbage is collected
+_GOAL_EVERY = 2000  # ticks between two moves of the goal
+_BLOCK = 10_000  # number of ticks advanced in one call
+_BUDGET = 8  # expansions per tick
+_PARTS = 20  # number of parts of a load; garbage is collected after each part
 
 
 def run(setup: Setup) -> Table:
@@ -63,7 +64,15 @@ def _probe_apart(key: str) -> tuple[float, float]:
 
 
 def probe(key: str, count: int) -> tuple[float, float]:
-    """Return the megabytes that the second half of a load adds, and those of the process at its end."""
+    """Run a load and measure the resident memory of this process.
+
+    Args:
+        key: The name of the load.
+        count: The number of its repetitions.
+
+    Returns:
+        The megabytes that the second half of the load adds, and the megabytes of the process at its end.
+    """
     middle = held = 0.0
     collected = 0
     for done in LOADS[key](count):
@@ -72,7 +81,7 @@ def probe(key: str, count: int) -> tuple[float, float]:
             gc.collect()
         if not middle and done * 2 >= count:
             middle = _settled_mb()
-        if done >= count:  # inside the loop: what the load holds is there only until its end
+        if done >= count:  # measured inside the loop, because the load frees its objects when it ends
             held = _settled_mb()
     return held - middle - KEPT_MB.get(key, 0.0) * (count - count // 2), held
 
@@ -82,11 +91,11 @@ def _settled_mb() -> float:
     return resident_mb() or 0.0
 
 
-# --- loads: each yields how much of it is done ------------------------------------------------------------
+# --- loads: each yields the number of repetitions that are done ------------------------------------------
 
 
 def advance_ticks(count: int) -> Iterator[int]:
-    """Let agents walk between two corners, recorded as in the window."""
+    """Let agents walk between two corners, with a timeline that records the run as in the window."""
     made = generate("rooms", {"width": SIDE, "height": SIDE, "room": 8, "seed": 3})
     ends = made.grid.cell(*made.start), made.grid.cell(*made.goal)
     goals = [(tick, MoveGoal(ends[tick // _GOAL_EVERY % 2 - 1])) for tick in range(_GOAL_EVERY, count, _GOAL_EVERY)]
@@ -96,7 +105,7 @@ def advance_ticks(count: int) -> Iterator[int]:
         for config in AGENTS:
             world.add(config)
         world.submit_all(goals)
-        world.submit(EditCells(), count)  # so that time goes on to the end
+        world.submit(EditCells(), count)  # an empty edit at the last tick, so that the run does not end before it
         return world
 
     line = Timeline(build)
@@ -105,7 +114,7 @@ def advance_ticks(count: int) -> Iterator[int]:
 
 
 def make_branches(count: int) -> Iterator[int]:
-    """Branch, walk on, edit and delete the branch again."""
+    """Make a branch, edit the map in it, advance, and delete the branch, again and again."""
     session = Session(_scenario())
     session.advance(60)
     for done in range(1, count + 1):
@@ -118,7 +127,7 @@ def make_branches(count: int) -> Iterator[int]:
 
 
 def change_heat(count: int) -> Iterator[int]:
-    """Go through the kinds of heat in a window, a frame for each."""
+    """Switch through the kinds of heat in a window, and draw a frame for each."""
     app = make_app(Case(len(AGENTS), 256, (1280, 720), agents=AGENTS))
     app.session.advance(200)
     for done in range(1, count + 1):
@@ -137,7 +146,7 @@ LOADS: dict[str, Callable[[int], Iterator[int]]] = {
     "branches": make_branches,
     "heat": change_heat,
 }
-KEPT_MB = {"ticks": log.ROW.itemsize * len(AGENTS) / 2**20}  # per tick: a row of each agent
+KEPT_MB = {"ticks": log.ROW.itemsize * len(AGENTS) / 2**20}  # megabytes kept per repetition: a row of each agent
 COUNTS = {"ticks": TICKS, "branches": BRANCHES, "heat": HEATS}
 NAMES = {
     "ticks": f"{TICKS:,} ticks of {len(AGENTS)} agents",

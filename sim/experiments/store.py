@@ -98,7 +98,8 @@ class Store:
     def _ask(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query; raise a ConfigError if the file is damaged or is no file of results."""
         try:
-            # `yield from` would also close the cursor when this generator is closed, which fails after the database.
+            # When this generator is closed, `yield from` would also close the cursor, which raises an error if the
+            # database has already been closed.
             for row in self._db.execute(query, values):  # noqa: UP028
                 yield row
         except sqlite3.Error as error:
