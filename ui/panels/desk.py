@@ -1,6 +1,6 @@
-"""The desk: what the bars, tabs and panels around the maps are drawn from, and what their controls act on.
+"""View context: the state that bars, tabs and panels around the maps are drawn from and that their controls act on.
 
-The window has one, and every picture of a whole window another, where nobody can click.
+The window has one Desk, and every picture of a whole window has another, in which nothing can be clicked.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,51 +23,54 @@ from ui.widgets.canvas import Canvas
 
 
 def _nothing_runs(command_id: str) -> None:
-    """In a picture no control does anything."""
+    """Ignore a command: in a picture no control does anything."""
 
 
 def _always() -> bool:
-    """Return what is true of a picture, which keeps no defaults."""
+    """Return True: a picture has no defaults to differ from."""
     return True
 
 
 @dataclass
 class Desk:
+    """Everything that one view of a session is drawn from: session, settings, state, player, scene and canvas."""
+
     session: Session
     settings: Settings
     state: State
     player: Player
     scene: Scene
     canvas: Canvas = field(default_factory=Canvas)
-    run: Callable[[str], None] = _nothing_runs  # carries out a command
-    keys: Mapping[str, str] = field(default_factory=dict)  # by command
+    run: Callable[[str], None] = _nothing_runs  # callback that runs a command by its id
+    keys: Mapping[str, str] = field(default_factory=dict)  # keyboard shortcuts by command id
     tips: Mapping[str, str] = field(default_factory=dict)
-    distances: dict[object, Distances] = field(default_factory=dict)  # see distances_of
-    is_default_view: Callable[[], bool] = _always  # whether layers and heat are those that every file begins with
-    is_picture: bool = False  # whether nobody can click on what is drawn
+    # true distances; distances_of() describes the keys
+    distances: dict[object, Distances] = field(default_factory=dict)
+    is_default_view: Callable[[], bool] = _always  # whether layers, heat and camera links have the user's defaults
+    is_picture: bool = False  # whether this is a picture, in which nothing can be clicked
 
     @property
     def palette(self) -> Palette:
         return self.scene.palette
 
     def say(self, text: str) -> None:
-        """Tell the user something for a few seconds."""
+        """Show a message to the user for a few seconds."""
         self.state.messages.say(self.worded(text))
 
     def tell(self, text: str) -> None:
-        """The same about the run as it is now, until something is done to it."""
+        """Show a message about the present run until the user's next edit, undo or redo."""
         self.state.messages.say(self.worded(text), self.session.history.deeds)
 
     def worded(self, text: str) -> str:
-        """Return a text with the keys of the commands that it mentions as `{key:command}`."""
+        """Return a text with each `{key:command}` replaced by the shortcut of that command."""
         return worded(text, self.keys, self.tips)
 
     def keys_of(self, *command_ids: str) -> str:
-        """Return the keys of a control that several commands turn, apart by spaces."""
+        """Return the shortcuts of several commands that act on one control, separated by spaces."""
         return " ".join(key for command_id in command_ids if (key := self.key_of(command_id)))
 
     def heading(self, x: int, y: int, text: str) -> int:
-        """The name of a part of the sidebar; returns where that part begins."""
+        """Draw the heading of a section of the sidebar and return the top of the section's content."""
         self.canvas.text((x, y), text, size=12, face="bold", colour=self.palette.dim)
         return y + self.canvas.px(22)
 
@@ -75,25 +78,28 @@ class Desk:
         return self.keys.get(command_id, "")
 
     def tip_of(self, command_id: str) -> str:
-        """What it does, and where it cannot be done, why."""
+        """Return the tooltip of a command, and if it is unavailable, the reason."""
         tip, reason = self.tips.get(command_id, ""), self.why_not(command_id)
         return f"{tip}. {reason}" if reason else tip
 
     def why_not(self, command_id: str) -> str:
-        """Why a command cannot be done now; "" where it can."""
+        """Return why a command is unavailable; "" if it is available."""
         return self.worded(why_not(command_id, self.session, self.state))
 
     def doer_of(self, command_id: str) -> Callable[[], None] | None:
-        """What its button does: nothing, where the command cannot be done."""
+        """Return the callback for the button of a command; None if the command is unavailable."""
         return None if self.why_not(command_id) else partial(self.run, command_id)
 
     def distances_of(self, panel: Panel) -> Distances:
-        """True distances to the goal of an agent: of all in a branch that have the same, or of its panel."""
+        """Return the true distances to the goal of a panel's agent.
+
+        All agents of a branch with the world's goal share one object; an agent with a goal of its own has its own.
+        """
         has_own = panel.subject.goal != panel.world.goal
         return self.distances.setdefault(panel.key if has_own else panel.key.branch, Distances())
 
     def true_distance(self, panel: Panel, cell: int) -> float | None:
-        """From a cell to the goal of an agent; None while it is not known."""
+        """Return the true distance from a cell to the goal of a panel's agent; None while it is not known."""
         timeline = self.session.run.tree[panel.key.branch].timeline
         return self.distances_of(panel).of_cell(timeline, cell, self.session.generation, panel.subject.goal)
 
@@ -101,7 +107,7 @@ class Desk:
         return self.state.inspected_cell(self.session.run.world.grid)
 
     def edit_agent(self, key: PanelKey) -> None:
-        """Ask for all about an agent."""
+        """Focus an agent and open the dialog with all its parameters."""
         self.session.focus(key)
         self.run("edit_agent")
 

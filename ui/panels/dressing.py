@@ -1,8 +1,8 @@
-"""How the window shows a file: as its view says, else as the user's defaults say. The next file begins with those, too.
+"""View settings of the open file: what the file specifies, else the user's defaults.
 
-Layers, heat, cameras, speed and the tab of the sidebar. Theme and size of texts stay the user's own, whatever a file
-says; `main.py record` follows those too (ui/model/look.py). And the other way round: how the window looks now, as plain
-data.
+They cover layers, heat, cameras, speed and the tab of the sidebar. Theme and text size always remain the user's own;
+`main.py record` takes those too from the file (ui/model/look.py). This module also returns the present look of the
+window as plain data, to be saved.
 """
 
 from collections.abc import Mapping
@@ -23,22 +23,22 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _Override(Generic[T]):
-    """A value of a file in the place of the user's, until another file is opened."""
+    """Value of a file that replaces the user's value until another file is opened."""
 
     own: T
     of_file: T
 
     def own_value(self, now: T) -> T:
-        """Return the user's value: what they have turned that of the file to, or what they had before."""
+        """Return the user's value: the present one if the user changed it since, else the one before the file."""
         return self.own if now == self.of_file else now
 
 
 class Dressing:
-    """How the window shows the file that is open.
+    """View settings of the window while a file is open.
 
-    Layers, heat and cameras belong to that file: whatever the user switches ends with it, and the next file begins
-    with the user's defaults, which are in the settings (`keep_as_default`). Speed and tab are the user's own; a file
-    may ask for others as long as it is open.
+    Layers, heat and cameras belong to the file: changes by the user end with it, and the next file begins with the
+    user's defaults, which are stored in the settings (`keep_as_default`). Speed and tab belong to the user; a file may
+    replace them while it is open.
     """
 
     def __init__(self, desk: Desk, cameras: Cameras) -> None:
@@ -50,32 +50,32 @@ class Dressing:
 
     @property
     def default_layers(self) -> LayerState:
-        """Return the layers and the heat that a file without a view of its own begins with."""
+        """Return the layers and the heat for a file that does not specify a view."""
         return LayerState(dict(self.desk.settings.layers), self.desk.settings.heat)
 
     @property
     def is_default(self) -> bool:
-        """Whether layers, heat and links of the cameras are as every file begins with."""
+        """Return whether layers, heat and camera links have the user's defaults."""
         layers, default = self.desk.scene.layers, self.default_layers
         same_links = self.cameras.is_linked == self.desk.settings.linked_cameras
         return same_links and (layers.visible, layers.heat) == (default.visible, default.heat)
 
     def keep_as_default(self) -> None:
-        """Let every file begin with the layers, the heat and the links of the cameras that are shown now."""
+        """Store the present layers, heat and camera links as the user's defaults for every file."""
         settings, layers = self.desk.settings, self.desk.scene.layers
         settings.layers, settings.heat = dict(layers.visible), layers.heat
         settings.linked_cameras = self.cameras.is_linked
 
     @property
     def own_speed(self) -> int:
-        """Return the speed to keep as a setting: the user's, unless they have turned that of a file."""
+        """Return the speed to store in the settings: the user's own, or the present one if the user changed the file's speed."""
         now = self.desk.player.speed
         return now if self._speed is None else self._speed.own_value(now)
 
     # --- opening a file -----------------------------------------------------------------------------
 
     def take_off(self) -> None:
-        """Go back to the user's defaults. Cameras stay where they are, see `forget_cameras`."""
+        """Restore the user's defaults, except for the cameras (see `forget_cameras`)."""
         self.desk.scene.layers = self.default_layers
         self.desk.player.set_speed(self.own_speed)
         if self._tab is not None:
@@ -83,12 +83,12 @@ class Dressing:
         self._speed = self._tab = None
 
     def forget_cameras(self) -> None:
-        """Show the whole map in every panel, linked or not as the user's default says."""
+        """Show the whole map in every panel, with cameras linked if that is the user's default."""
         self.cameras.forget()
         self.cameras.is_linked = self.desk.settings.linked_cameras
 
     def put_on(self, view: Mapping[str, Any]) -> None:
-        """Look as this view says; a view that cannot be understood is told of and left alone."""
+        """Apply the view of a file on top of the user's defaults; for an invalid view, show a message and keep the defaults."""
         self.take_off()
         try:
             look = look_from_view(view, LAYER_BY_KEY)
@@ -121,10 +121,10 @@ class Dressing:
             else:
                 self.cameras.fit(panel.key)
 
-    # --- the other way ----------------------------------------------------------------------------
+    # --- saving the view --------------------------------------------------------------------------
 
     def look(self) -> Look:
-        """How the window looks now."""
+        """Return the present look of the window."""
         desk, session = self.desk, self.desk.session
         part, own = self._parts()
         return Look(
@@ -146,7 +146,7 @@ class Dressing:
         )
 
     def _parts(self) -> tuple[MapPart | None, dict[PanelKey, MapPart | None]]:
-        """What the panels show: one part for all when the cameras are linked, else one each."""
+        """Return the visible part of the map: one for all panels if the cameras are linked, else one per panel."""
         scene = self.desk.scene
         own: dict[PanelKey, MapPart | None] = {}
         for panel, boxes in scene.panels():
@@ -157,5 +157,5 @@ class Dressing:
         return None, own
 
     def as_view(self) -> dict[str, Any]:
-        """How the window looks now, as the `view` of a file."""
+        """Return the present look of the window as the `view` of a file."""
         return view_of(self.look())

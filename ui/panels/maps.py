@@ -1,4 +1,4 @@
-"""All panels of a scene: each its frame, its map, and the numbers around it; and the whole of a window."""
+"""Drawing of all panels of a scene (frame, map and numbers of each) and of the bars around them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,9 +8,9 @@ from ui.model.run import Panel
 from ui.panels import agent_panel, badges, bridges, overlay, sidebar, top_bar, transport
 from ui.panels.desk import Desk
 
-NUMBERS = "numbers"  # group of what shows the tick and the numbers of that tick
+NUMBERS = "numbers"  # group of regions (see Canvas.part) that show the tick or numbers of it
 Indicator = Callable[[int, int], int]
-"""Draws what is being recorded, ending at an x, around a y; returns where it begins."""
+"""Draw the recording indicator, right-aligned at x and centred at y; return its left edge."""
 
 
 def _no_hand(panel: Panel) -> Hand:
@@ -18,7 +18,12 @@ def _no_hand(panel: Panel) -> Hand:
 
 
 def draw_panels(desk: Desk, hand: Callable[[Panel], Hand] = _no_hand) -> None:
-    """`hand`: what the mouse is about to do in a panel."""
+    """Draw all panels of the scene.
+
+    Args:
+        desk: View context.
+        hand: Callback that returns the tool preview of a panel: what the mouse is about to do there.
+    """
     scene, player = desk.scene, desk.player
     scene.hides_heat = player.is_slow_motion
     scene.refresh()
@@ -38,7 +43,8 @@ def draw_panels(desk: Desk, hand: Callable[[Panel], Hand] = _no_hand) -> None:
         if panel.key in compared:
             badges.draw_map_badge(desk.canvas, boxes.map, compared[panel.key], panel.branch)
         bridges.draw(desk, boxes, panel)
-        with desk.canvas.clipped(boxes.whole if is_whole else boxes.map):  # elsewhere its edge still stands
+        # outside of the map, the edge from the last redraw is still there
+        with desk.canvas.clipped(boxes.whole if is_whole else boxes.map):
             agent_panel.draw_over(desk, boxes, panel)
         desk.canvas.renewed.append(boxes.map)
     if not scene.shown_panels:
@@ -47,7 +53,7 @@ def draw_panels(desk: Desk, hand: Callable[[Panel], Hand] = _no_hand) -> None:
 
 
 def draw_bars(desk: Desk, indicator: Indicator | None = None) -> None:
-    """What stands around the panels of a window."""
+    """Draw the bars around the panels: top bar, transport, sidebar."""
     plan, part = desk.scene.layout, desk.canvas.part
     part("top bar", plan.top_bar, partial(top_bar.draw, desk, plan.top_bar, indicator))
     part("transport", plan.transport, partial(transport.draw, desk, plan.transport), NUMBERS)

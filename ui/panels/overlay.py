@@ -1,4 +1,4 @@
-"""What lies over everything: messages, the dimming behind a dialog, the hint when there is no agent."""
+"""Overlays of the window: messages, tooltip, the dimming behind a dialog, and the hint if there is no agent."""
 
 import time
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from ui.panels.desk import Desk
 from ui.widgets.canvas import Canvas
 
 TOOLTIP_DELAY_S = 0.5
-CORNER = 16  # more than the radius of any dialog
+CORNER = 16  # side in design units of the corners saved under a dialog; larger than the radius of any dialog
 
 
 def draw_messages(desk: Desk, plan: Layout) -> None:
-    """The latest messages until their time is over: over the maps, never over numbers, headers or bars."""
+    """Draw the latest messages until they expire: over the maps, never over numbers, headers or bars."""
     texts = desk.state.messages.current(desk.session.history.deeds)
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
@@ -26,7 +26,7 @@ def draw_messages(desk: Desk, plan: Layout) -> None:
         lines = canvas.wrap_lines(text, min(px(720), width - px(60)), 14)
         wide = max(canvas.text_width(line, 14) for line in lines) + px(28)
         high = len(lines) * px(20) + px(14)
-        if place and bottom - high < top + height * 2 // 3:  # older ones give way to the map
+        if place and bottom - high < top + height * 2 // 3:  # older messages are left out, to keep the map visible
             return
         box = (left + (width - wide) // 2, bottom - high, wide, high)
         canvas.fill(box, palette.text, 8)
@@ -36,7 +36,7 @@ def draw_messages(desk: Desk, plan: Layout) -> None:
 
 
 def lies_over(desk: Desk) -> bool:
-    """Whether anything may cover parts of the window that it does not belong to."""
+    """Return whether an overlay may cover regions of the window that it does not belong to."""
     state = desk.state
     return bool(
         state.messages.current(desk.session.history.deeds)
@@ -49,7 +49,7 @@ def lies_over(desk: Desk) -> bool:
 
 
 def message_area(plan: Layout) -> Box:
-    """Where messages stand: over the maps of the lowest row of panels, or one of these beside numbers."""
+    """Return the area for messages: the maps of the lowest row of panels, or one map if numbers are to its side."""
     if not plan.panels:
         foot = plan.transport[1] or plan.size[1]
         return 0, 0, plan.size[0], foot
@@ -62,7 +62,7 @@ def message_area(plan: Layout) -> Box:
 
 
 def dim(desk: Desk, boxes: Sequence[Box] | None = None) -> None:
-    """A veil over the window behind a dialog, or over those parts of it that were drawn anew."""
+    """Dim the whole window behind a dialog, or only the given rectangles if the rest is still dim from the last frame."""
     surface = desk.canvas.surface
     veil = _veil(surface.get_size(), desk.palette.window)
     if boxes is None:
@@ -70,7 +70,8 @@ def dim(desk: Desk, boxes: Sequence[Box] | None = None) -> None:
         return
     rects = [pygame.Rect(box) for box in dict.fromkeys(boxes)]
     for rect in rects:
-        if not any(other is not rect and other.contains(rect) for other in rects):  # once: it lets something through
+        # dim each area only once: the layer is translucent
+        if not any(other is not rect and other.contains(rect) for other in rects):
             surface.blit(veil, rect, rect)
 
 
@@ -83,21 +84,29 @@ def _veil(size: tuple[int, int], colour: Colour) -> pygame.Surface:
 
 
 class Corners:
-    """What lies beneath the corners of dialogs. They let something through, so that where the window rests they must
-    not be drawn over themselves.
+    """Pixels under the corners of dialogs, saved to restore them in the next frame.
+
+    The corners are antialiased and partly transparent: drawn twice over the same pixels while the window rests, they
+    would become darker.
     """
 
     def __init__(self) -> None:
         self._beneath: list[tuple[pygame.Surface, tuple[int, int]]] = []
 
     def keep(self, surface: pygame.Surface, cards: Sequence[pygame.Rect], side: int) -> None:
-        """Before dialogs are drawn."""
+        """Save the pixels under the corners, before dialogs are drawn.
+
+        Args:
+            surface: Window.
+            cards: Rectangles of the dialogs.
+            side: Side of a saved corner in pixels.
+        """
         self._beneath = []
         for card in cards:
             for x in (card.left, card.right - side):
                 for y in (card.top, card.bottom - side):
                     piece = pygame.Rect(x, y, side, side).clip(surface.get_rect())
-                    if piece.width and piece.height:  # of a card that is larger than a tiny window there is no corner
+                    if piece.width and piece.height:  # the corner of a card larger than the window is out of sight
                         self._beneath.append((surface.subsurface(piece).copy(), piece.topleft))
 
     def put_back(self, surface: pygame.Surface) -> None:
@@ -106,11 +115,11 @@ class Corners:
 
 
 class Tooltip:
-    """What a control does, once the pointer has rested on it for a while."""
+    """Tooltip of the control under the pointer, shown after the pointer has rested on it for TOOLTIP_DELAY_S."""
 
     def __init__(self) -> None:
         self._spot_id, self._since = "", 0.0
-        self.box: Box | None = None  # where it is shown
+        self.box: Box | None = None  # rectangle of the visible tooltip in pixels; None while hidden
 
     def draw(self, canvas: Canvas) -> None:
         self.box = None
@@ -124,14 +133,14 @@ class Tooltip:
 
 
 def panel_area(plan: Layout) -> Box:
-    """Where panels would stand."""
+    """Return the area between the bars, in which panels are laid out."""
     top = plan.top_bar[3]
     beside = plan.sidebar or plan.sidebar_handle
     return 0, top, beside[0] if beside else plan.size[0], (plan.transport[1] or plan.size[1]) - top
 
 
 def draw_no_agents(desk: Desk, box: Box) -> None:
-    """In place of panels."""
+    """Draw a hint and a button in the panel area if there is no agent."""
     canvas = desk.canvas
     canvas.fill(box, desk.palette.window)
     x, y = box[0] + box[2] // 2, box[1] + box[3] // 2

@@ -1,13 +1,15 @@
-"""Drawing and hit-testing of the window's own controls: text, chips, buttons, check boxes, meters, sliders.
+"""Immediate-mode drawing and hit testing of the window's own controls: text, chips, buttons, check boxes, sliders.
 
-Everything is drawn anew, and whatever can be clicked leaves a HotSpot behind. So a control is one line of code,
-cannot be out of step with what it shows, and needs no rebuilding when the window, the scale or the theme changes.
-Controls with a state of their own (text fields, lists, file dialogs) are pygame_gui's.
+Every control is redrawn from the current state, and a clickable control registers a HotSpot while it is drawn. A
+control is therefore one line of code, always agrees with what it shows, and needs no rebuilding when the window, the
+scale or the theme changes. Controls that keep state between frames (text fields, lists, file dialogs) are elements of
+pygame_gui.
 
-Numbers and controls take twice the time of the maps, and nobody reads sixty numbers a second: while the window rests,
-because nobody touches it and nothing covers it, each part of it is redrawn in turn (`part`): every third frame, or less
-often where there are more than six parts, since at most two are redrawn in a frame. Parts whose numbers are read side
-by side form one group, redrawn in the same frame: they show the same tick.
+Numbers and controls take twice as long to draw as the maps, and nothing is gained by updating numbers sixty times a
+second. While the window rests (no user input, no overlay), `part` therefore redraws the regions of the window in
+round-robin order: each one every third frame, or less often if there are more than six, because at most two are redrawn
+per frame. Regions whose numbers are compared with each other form one group and are redrawn in the same frame, so that
+they show the same tick.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,57 +24,74 @@ from ui.draw.fonts import Fonts
 from ui.draw.theme import Colour, Palette, mix
 from ui.model.layout import Box, contains
 
-_LARGEST_CACHED_BOX = 40_000  # pixels
-RENEWED_EVERY = 3  # frames, while the window rests
-_PARTS_IN_A_FRAME = 2  # on average: eight panels and the bars are eleven, and 20 numbers a second cannot be read
+_LARGEST_CACHED_BOX = 40_000  # area in pixels above which rounded boxes are drawn directly
+RENEWED_EVERY = 3  # minimum number of frames between two redraws of a region, while the window rests
+# regions redrawn per frame, on average: eight panels and three bars are then each redrawn every sixth frame, often
+# enough for numbers
+_PARTS_IN_A_FRAME = 2
 
 Action = Callable[[], None]
 
 
 @dataclass(frozen=True)
 class HotSpot:
-    """A place that reacts to the mouse. `id` names it for tests and keeps keyboard focus from frame to frame."""
+    """Rectangle that reacts to the mouse, registered by a control while it is drawn.
+
+    `id` names the rectangle in tests and keeps the keyboard focus on the same control from frame to frame.
+    """
 
     id: str
     box: Box
     action: Action | None = None
     tip: str = ""
     key: str = ""
-    drag: Callable[[tuple[int, int]], None] | None = None  # called with the position while the button is held
+    # called with the mouse position while the button is held down
+    drag: Callable[[tuple[int, int]], None] | None = None
     wheel: Callable[[int], None] | None = None
-    drop: Action | None = None  # called when the button is let go after a drag
+    drop: Action | None = None  # called when the button is released after a drag
 
 
-LEAST_SPARE = 13  # what a word needs around it, the gap to the next choice included
-MOST_SPARE = 72  # beside the label of a choice, in design units
+# minimum width of a choice beyond that of its label, the gap to the next choice included, in design units
+LEAST_SPARE = 13
+MOST_SPARE = 72  # maximum width of a choice beyond that of its label, in design units
 HANDLE = 7  # radius of a slider's handle, in design units
 
 
 def slider_share(x: int, width: int, radius: int) -> float:
-    """Where the handle of a slider stands, from 0 to 1, when it is taken to a place in its box."""
+    """Return the position of a slider's handle, from 0 to 1, for a mouse position.
+
+    Args:
+        x: Mouse position relative to the left edge of the slider, in pixels.
+        width: Width of the slider, in pixels.
+        radius: Radius of the handle, in pixels; the handle's centre keeps this distance from both edges.
+    """
     return max(0.0, min(1.0, (x - radius) / max(1, width - 2 * radius)))
 
 
 class Canvas:
-    """One frame's drawing surface. `begin` it, draw, then ask it what was hit."""
+    """Drawing surface of one frame: call `begin`, draw the controls, then query what was hit."""
 
     def __init__(self, scale: float = 1.0) -> None:
-        """`scale`: by which texts are measured before the first `begin`."""
+        """Initialise without a surface.
+
+        Args:
+            scale: Pixels per design unit; texts are measured with it before the first `begin`.
+        """
         self.fonts = Fonts()
         self.scale = scale
         self.spots: list[HotSpot] = []
-        self.focus_id: str | None = None  # control that has the keyboard focus
+        self.focus_id: str | None = None  # id of the control that has the keyboard focus
         self.held: HotSpot | None = None
         self.mouse: tuple[int, int] = (-1, -1)
-        self.takes_mouse = True  # False while a dialog is on top
-        self.renewed: list[Box] = []  # what has been drawn in this frame
-        self.scrolled: dict[str, Box] = {}  # what the keyboard can reach where something scrolls, seen or not
-        self._unseen: list[tuple[int, str]] = []  # of that what is out of sight, and how many hot spots are before it
+        self.takes_mouse = True  # False while a modal dialog is open
+        self.renewed: list[Box] = []  # dirty rectangles: regions drawn in this frame
+        self.scrolled: dict[str, Box] = {}  # rectangles of all controls in scrolling areas by id, visible or not
+        self._unseen: list[tuple[int, str]] = []  # scrolled out of view: (number of hot spots registered before it, id)
         self._scrolls = False
         self._rests = self._waits = self._was_busy = False
         self._turn = 0
-        self._parts: dict[str, list[HotSpot]] = {}  # as they were drawn last
-        self._groups: dict[str, None] = {}  # of parts, in the order in which they take turns
+        self._parts: dict[str, list[HotSpot]] = {}  # hot spots of each region, from its last redraw
+        self._groups: dict[str, None] = {}  # groups of regions in round-robin order (a dict used as an ordered set)
 
     def begin(
         self,
@@ -84,8 +103,16 @@ class Canvas:
         rests: bool = False,
         is_busy: bool = False,
     ) -> None:
-        """`rests`: the surface is as the frame before has left it, and most parts may stay so. `is_busy`: the frame has
-        enough to do, so that in a resting window nobody has a turn; where all frames have, each is as good as the next.
+        """Start a frame: clear the hot spots and dirty rectangles of the last one.
+
+        Args:
+            surface: Target of all drawing.
+            palette: Colours of the theme.
+            scale: Pixels per design unit.
+            mouse: Mouse position in pixels.
+            rests: Whether `surface` still holds the last frame and `part` may leave most regions unchanged.
+            is_busy: Whether the rest of this frame takes long. A resting window then postpones its redraws by one
+                frame, unless the last frame was busy too: if all frames are busy, waiting gains nothing.
         """
         self.surface, self.palette, self.scale, self.mouse = surface, palette, scale, mouse
         self.spots, self.renewed = [], []
@@ -99,9 +126,16 @@ class Canvas:
             self._groups.clear()
 
     def part(self, name: str, box: Box, draw: Action, group: str = "") -> bool:
-        """Draw a part of the window, or while it rests let it stand, in turn with the others. Whether it was drawn.
+        """Draw a region of the window, or while the window rests keep its pixels until its next turn.
 
-        Parts of one `group` have the same turn.
+        Args:
+            name: Cache key of the region.
+            box: Rectangle of the region, marked as dirty if the region is drawn.
+            draw: Callback that draws the region and registers its hot spots.
+            group: Name shared by regions that must be redrawn in the same frame; by default each region is alone.
+
+        Returns:
+            Whether the region was drawn. If not, the hot spots of its last redraw are registered again.
         """
         kept, group = self._parts.get(name), group or name
         self._groups.setdefault(group)
@@ -124,7 +158,7 @@ class Canvas:
     # --- hot spots --------------------------------------------------------------------------------
 
     def spot(self, spot: HotSpot) -> bool:
-        """Register a hot spot, as far as it can be seen; True while the mouse is over it."""
+        """Register a hot spot, clipped to the visible area, and return whether the mouse is over it."""
         seen = pygame.Rect(spot.box).clip(self.surface.get_clip())
         is_seen = bool(seen.width and seen.height)
         if self._scrolls and spot.action:
@@ -141,7 +175,12 @@ class Canvas:
 
     @contextmanager
     def clipped(self, box: Box, *, scrolls: bool = False) -> Iterator[None]:
-        """Draw only inside a box; what lies outside cannot be clicked either. `scrolls`: the keyboard gets there."""
+        """Clip drawing and hot spots to a box inside the `with` block.
+
+        Args:
+            box: Clip rectangle, intersected with the present one.
+            scrolls: Whether the box scrolls; the keyboard then also reaches controls that are clipped away.
+        """
         before, did_scroll = self.surface.get_clip(), self._scrolls
         self.surface.set_clip(pygame.Rect(box).clip(before))
         self._scrolls = scrolls or did_scroll
@@ -153,18 +192,18 @@ class Canvas:
         return self.takes_mouse and self.held is None and contains(box, self.mouse)
 
     def spot_at(self, position: tuple[int, int]) -> HotSpot | None:
-        """The topmost hot spot under a position: what was drawn last lies on top."""
+        """Return the topmost hot spot at a position; later drawing is on top of earlier drawing."""
         return next((s for s in reversed(self.spots) if contains(s.box, position)), None)
 
     def wheel_spot_at(self, position: tuple[int, int]) -> HotSpot | None:
-        """The topmost hot spot under a position that the wheel does something to."""
+        """Return the topmost hot spot at a position that reacts to the mouse wheel."""
         return next((s for s in reversed(self.spots) if s.wheel and contains(s.box, position)), None)
 
     def spot_named(self, spot_id: str) -> HotSpot | None:
         return next((s for s in self.spots if s.id == spot_id), None)
 
     def focus_next(self, step: int) -> None:
-        """Give the keyboard focus to the next control."""
+        """Move the keyboard focus by `step` controls, with wrap-around."""
         usable = self._reachable()
         if not usable:
             return
@@ -174,7 +213,7 @@ class Canvas:
             self.focus_id = usable[0 if step > 0 else -1]
 
     def _reachable(self) -> list[str]:
-        """Controls in the order in which they are drawn, with those that are scrolled out of sight."""
+        """Return the ids of all controls in drawing order, including controls that are scrolled out of view."""
         found = [(place, spot.id) for place, spot in enumerate(self.spots) if spot.action]
         return [spot_id for _, spot_id in sorted([*self._unseen, *found], key=lambda each: each[0])]
 
@@ -184,12 +223,12 @@ class Canvas:
             self.ring(self.around(pygame.Rect(spot.box)))
 
     def around(self, rect: pygame.Rect) -> pygame.Rect:
-        """Where the ring around a control stands."""
+        """Return the rectangle of the focus ring of a control."""
         gap = self.px(2) + 1
         return rect.inflate(2 * gap, 2 * gap)
 
     def ring(self, rect: pygame.Rect) -> None:
-        """What has the keyboard's focus."""
+        """Draw the focus ring."""
         pygame.draw.rect(self.surface, self.palette.accent, rect, max(2, self.px(2)), self.px(7))
 
     # --- text -------------------------------------------------------------------------------------
@@ -206,7 +245,18 @@ class Canvas:
         width: int | None = None,
         middle: bool = False,
     ) -> int:
-        """Draw one line, cut to `width` pixels. Returns the pixels used. `middle`: position is the middle line."""
+        """Draw one line of text and return its width in pixels.
+
+        Args:
+            position: Top left corner in pixels; `align` and `middle` change which point of the text it is.
+            text: Text without line breaks.
+            size: Font size in design units.
+            colour: Colour of the text; None for the palette's text colour.
+            face: Name of the font: "sans", "bold" or "mono".
+            align: Horizontal meaning of `position`: "left", "right" or "centre" of the text.
+            width: Maximum width in pixels; longer text is shortened with an ellipsis. None for no limit.
+            middle: Whether `position` is on the vertical middle of the text and not at its top.
+        """
         if width is not None:
             text = self.cut(text, width, size, face)
         if not text:
@@ -228,11 +278,11 @@ class Canvas:
         return self.fonts.width(text, face, self.px(size))
 
     def cut(self, text: str, width: int, size: float = 13, face: str = "sans") -> str:
-        """The text, shortened with an ellipsis if it is wider than `width` pixels."""
+        """Return the text, shortened with an ellipsis if it is wider than `width` pixels."""
         return _cut(self.fonts.font(face, self.px(size)), text, width)
 
     def wrapped(self, box: Box, text: str, *, size: float = 13, colour: Colour | None = None) -> int:
-        """Draw a paragraph in a box, as many lines as fit. Returns the height used."""
+        """Draw a paragraph in a box, as many lines as fit, and return the height used in pixels."""
         x, y, width, height = box
         line_height = self.px(size * 1.45)
         lines = self.wrap_lines(text, width, size)
@@ -250,7 +300,10 @@ class Canvas:
     # --- shapes -----------------------------------------------------------------------------------
 
     def fill(self, box: Box, colour: Colour, radius: float = 0) -> None:
-        """A filled box. Small rounded ones are blitted from a cache: drawing their corners costs five times that."""
+        """Draw a filled box.
+
+        Small rounded boxes are blitted from a cache: drawing their corners costs five times as much.
+        """
         if radius == 0:
             self.surface.fill(colour, box)
         elif box[2] * box[3] > _LARGEST_CACHED_BOX:
@@ -283,7 +336,20 @@ class Canvas:
         size: float = 13,
         colour: Colour | None = None,
     ) -> None:
-        """A labelled button; filled with the accent when it is on; dim when it has no action."""
+        """Draw a labelled button: filled with the accent colour if `is_on`, dim if it has no action.
+
+        Args:
+            spot_id: Id of the hot spot.
+            box: Rectangle in pixels.
+            label: Text on the button.
+            action: Callback of a click; None disables the button.
+            tip: Tooltip; the label if empty.
+            key: Keyboard shortcut, shown in the tooltip.
+            is_on: Whether the button is highlighted.
+            shows_key: Whether the shortcut is also shown on the button, if there is room for it.
+            size: Font size of the label in design units.
+            colour: Colour of the label; None for the usual one.
+        """
         palette = self.palette
         hot = self.spot(HotSpot(spot_id, box, action, tip or label, key)) and action is not None
         ground = palette.accent if is_on else palette.hover if hot else palette.raised
@@ -310,7 +376,7 @@ class Canvas:
             )
 
     def check_box(self, spot_id: str, box: Box, is_on: bool, action: Action, *, tip: str = "", key: str = "") -> None:
-        """A box with a tick at the left end of `box`; the whole of `box` reacts."""
+        """Draw a check box at the left end of `box`; a click anywhere in `box` calls `action`."""
         hot = self.spot(HotSpot(spot_id, box, action, tip, key))
         side = self.px(15)
         square = (box[0], box[1] + (box[3] - side) // 2, side, side)
@@ -327,9 +393,17 @@ class Canvas:
     def segments(
         self, spot_id: str, box: Box, options: list[tuple[str, str, str]], chosen: str, choose: Callable[[str], None]
     ) -> int:
-        """Exclusive choices: (value, label, tip), in as many rows as their words need. Returns where the last row ends.
+        """Draw a group of exclusive choices and return the bottom of its last row, in pixels.
 
-        Each has the width of its label, and the rest of its row is shared.
+        The choices are spread over as many rows as their labels need. Each choice has the width of its label plus an
+        equal share of the free width of its row.
+
+        Args:
+            spot_id: Prefix of the ids of the hot spots.
+            box: Rectangle of the first row, in pixels.
+            options: The choices as (value, label, tooltip).
+            chosen: Value of the highlighted choice.
+            choose: Callback that gets the value of the clicked choice.
         """
         x, y, width, height = box
         for row in self._segment_rows(width, options):
@@ -348,7 +422,7 @@ class Canvas:
         return y - self.px(3)
 
     def _segment_rows(self, width: int, options: list[tuple[str, str, str]]) -> list[list[tuple[str, str, str]]]:
-        """The options in the fewest rows of equal length in which no word is cut."""
+        """Distribute the options over the fewest rows of equal length in which no label is cut."""
         for long in range(len(options), 0, -1):
             rows = [options[i : i + long] for i in range(0, len(options), long)]
             if len(rows) * (long - 1) < len(options) and all(self._fits(width, row) for row in rows):
@@ -359,7 +433,11 @@ class Canvas:
         return sum(self.text_width(label, 12) + self.px(LEAST_SPARE) for _, label, _ in row) <= width
 
     def segment_boxes(self, box: Box, labels: Sequence[str]) -> list[Box]:
-        """Each is as wide as its label, and what is left is shared, up to a point: few choices stay buttons."""
+        """Return the boxes of a row of choices.
+
+        Each box is as wide as its label plus an equal share of the free width. The share is at most MOST_SPARE, so that
+        a few choices still look like buttons.
+        """
         x, y, width, height = box
         gap = self.px(3)
         widths = [self.text_width(label, 12) for label in labels]
@@ -368,7 +446,7 @@ class Canvas:
         return [(left, y, max(1, end - gap - left), height) for left, end in pairwise(ends)]
 
     def meter(self, box: Box, share: float, colour: Colour) -> None:
-        """A bar filled to a share between 0 and 1."""
+        """Draw a bar filled to a share between 0 and 1."""
         self.fill(box, self.palette.raised, 3)
         x, y, width, height = box
         filled = round(width * max(0.0, min(1.0, share)))
@@ -387,7 +465,18 @@ class Canvas:
         *,
         is_enabled: bool = True,
     ) -> None:
-        """Draw a horizontal slider; `share` is the position of its handle from 0 to 1, the wheel makes steps."""
+        """Draw a horizontal slider.
+
+        Args:
+            spot_id: Id of the hot spot.
+            box: Rectangle in pixels.
+            share: Position of the handle, from 0 to 1.
+            drag_to: Callback that gets the new position, from 0 to 1, while the mouse drags.
+            step: Callback that gets the number of steps of the mouse wheel.
+            tip: Tooltip.
+            key: Keyboard shortcut, shown in the tooltip.
+            is_enabled: Whether the slider reacts to the mouse; a disabled one is dim.
+        """
         x, y, width, height = box
         radius = self.px(HANDLE)
 
@@ -414,7 +503,7 @@ class Canvas:
         )
 
     def tooltip(self, spot: HotSpot) -> Box:
-        """What a control does and its key, in a small box beside it. Returns the box: nothing shows through it."""
+        """Draw the tooltip of a control near it and return the opaque box that it covers."""
         text, key = spot.tip, spot.key
         pad = self.px(8)
         lines = self.wrap_lines(text, self.px(280), 12)
@@ -425,9 +514,11 @@ class Canvas:
         x = min(max(self.px(4), spot.box[0]), screen_width - width - self.px(4))
         y = spot.box[1] + spot.box[3] + self.px(6)
         lowest = screen_height - height - self.px(2)
-        if y > lowest:  # above the spot, unless it covers hardly anything of that at the edge of the window
+        # Above the spot, unless the box at the edge of the window would cover at most a quarter of the spot.
+        if y > lowest:
             y = lowest if spot.box[1] + spot.box[3] - lowest <= spot.box[3] // 4 else spot.box[1] - height - self.px(6)
-        if spot.box[3] > screen_height // 3:  # its lower end may be far from the pointer
+        # To the left of a tall spot, at the height of the pointer: the lower end of the spot may be far away.
+        if spot.box[3] > screen_height // 3:
             x, y = spot.box[0] - width - self.px(6), min(self.mouse[1], lowest)
         self.fill((x, y, width, height), self.palette.text, 5)
         for i, line in enumerate(lines):

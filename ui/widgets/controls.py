@@ -1,12 +1,12 @@
-"""The controls of dialogs: the window's own (ui/widgets/canvas.py) in boxes that can have the focus, and text entry.
+"""Controls of dialogs: focusable boxes around the window's own controls (ui/widgets/canvas.py), and text entry.
 
-Only text entry is pygame_gui's: selection, clipboard and key repeat are what it does better than we would.
+Only text entry uses an interactive element of pygame_gui, for its text selection, clipboard and key repeat.
 
-Each control says what it does with a key while it has the focus, and notices by itself when it has changed
-(`poll`), so that a dialog reacts in the same frame and needs no events that go round through the queue.
+Each control handles keys while it has the focus and detects its own changes in `poll`. A dialog therefore reacts in the
+same frame, without events that take a round trip through the queue.
 
-Every element is told that its parent is the card: pygame_gui builds all combinations of the names of an element's
-ancestors, and inside a scrolling container that took 3 ms for each.
+Every element gets the card as its parent element: pygame_gui builds all combinations of the names of an element's
+ancestors, which took 3 ms for each element inside a scrolling container.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,74 +28,74 @@ _MODIFIERS = pygame.KMOD_CTRL | pygame.KMOD_ALT
 
 
 class Control:
-    """One thing that can have the keyboard focus."""
+    """Base class of everything in a dialog that can have the keyboard focus."""
 
-    is_text = False  # takes letters
+    is_text = False  # whether letters are typed into it
     can_focus = True
     shows_ring = True
-    name = ""  # finds it again after the dialog was filled anew
+    name = ""  # identifies the control after the dialog was rebuilt
     element: UIElement
 
     def __init__(self, dialog: Holder) -> None:
         self.dialog = dialog
         self.has_focus = False
-        self.is_held = False  # the mouse button went down on it and is still down
+        self.is_held = False  # the mouse button was pressed on the control and is still down
 
     def key(self, event: pygame.event.Event) -> bool:
-        """Use a key while it has the focus."""
+        """Handle a key press while the control has the focus, and return whether it was used."""
         return False
 
     def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        """Use a mouse event, wherever it is."""
+        """Handle a mouse event at any position, and return whether it was used."""
         return False
 
     def poll(self) -> None:
-        """Notice what pygame_gui has done."""
+        """Detect changes made by pygame_gui since the last call, and report them."""
 
     def update(self, seconds: float) -> None:
-        """Once a frame."""
+        """Advance timers and animations; called once per frame."""
 
     @property
     def is_moving(self) -> bool:
-        """Whether it will look otherwise soon, though nobody does anything."""
+        """Return whether the control will change its look soon without any user input."""
         return False
 
     def set_focused(self, has_focus: bool) -> None:
         self.has_focus = has_focus
 
     def blur(self) -> None:
-        """The focus goes elsewhere: finish what was being entered."""
+        """Finish the current entry, because the focus moves to another control."""
 
     def is_under(self, position: tuple[int, int]) -> bool:
-        """Whether a position is on the part of it that can be seen."""
+        """Return whether a position is on the visible part of the control."""
         return bool(self.element.visible) and self.element.hover_point(*position)
 
     def kill(self) -> None:
         self.element.kill()
 
 
-# --- pygame_gui's own -----------------------------------------------------------------------------
+# --- elements of pygame_gui -----------------------------------------------------------------------
 
 
-_LEAST_FIELD = 8  # pixels: pygame_gui warns of fields that have no room for their own edges
+_LEAST_FIELD = 8  # minimum width and height in pixels: pygame_gui warns if a field has no room for its own borders
 
 
 class _Entry(UITextEntryLine):
-    """A text entry that takes only what it can draw. pygame_gui fails on characters without a width."""
+    """Text entry that accepts only characters it can draw; pygame_gui fails on characters without a width."""
 
     def set_text(self, text: str | None) -> None:
         super().set_text(None if text is None else typed_text(text)[: self.length_limit])
 
     def _process_entered_character(self, character: str) -> bool:
-        """Take a typed character if it can be seen."""
+        """Accept a typed character if it is printable, and return whether it was accepted."""
         character = typed_text(character)
         return bool(character) and super()._process_entered_character(character)
 
     def _do_paste(self) -> None:
-        """Put the clipboard in place of the selection, as much of it as there is room for."""
+        """Replace the selection by the clipboard's text, cut to the length limit."""
         try:
             pasted = typed_text(clipboard_paste() or "")
-        except pygame.error:  # a system without a clipboard
+        except pygame.error:  # the system has no clipboard
             return
         selected = sorted(self.select_range)
         first, end = selected if selected[0] < selected[1] else (self.edit_position, self.edit_position)
@@ -109,7 +109,7 @@ class _Entry(UITextEntryLine):
 
 
 class Field(Control):
-    """A line of text. `changed` is told the text after every change."""
+    """Text field of one line; the callback `changed` gets the text after every change by the user."""
 
     is_text = True
     element: _Entry
@@ -127,10 +127,24 @@ class Field(Control):
         container: IContainerLikeInterface | None = None,
         finished: Callable[[], None] | None = None,
     ) -> None:
-        """`hint`: stands there as long as nothing is entered. It looks as if it were: it must say that it is not."""
+        """Create the field.
+
+        Args:
+            dialog: Dialog that contains the field.
+            rect: Rectangle in the container, in pixels.
+            text: Initial text.
+            changed: Callback that gets the text after every change by the user.
+            mono: Whether the font is monospaced.
+            longest: Maximum length of the text, in characters.
+            hint: Placeholder shown while the field is empty. It looks like entered text, so its wording must say that
+                it is only a hint.
+            container: Container of the element; by default that of the dialog.
+            finished: Callback without arguments, called when the field loses the focus.
+        """
         super().__init__(dialog)
         self.changed, self.finished = changed, finished
-        room = rect.union((*rect.topleft, _LEAST_FIELD, _LEAST_FIELD))  # in a window that is far too small
+        # of at least the minimum size, even in a tiny window
+        room = rect.union((*rect.topleft, _LEAST_FIELD, _LEAST_FIELD))
         shown = typed_text(printable(text))
         self.element = _Entry(
             room,
@@ -149,11 +163,11 @@ class Field(Control):
         return str(self.element.get_text())
 
     def set(self, text: str) -> None:
-        """Another text, without telling `changed`."""
+        """Replace the text without calling `changed`."""
         text = typed_text(printable(text))
         if text != self.text:
             self.element.set_text(text)
-            self.element.select_range = [0, 0]  # pygame_gui keeps the old one, and fails when a key deletes it
+            self.element.select_range = [0, 0]  # pygame_gui keeps the old selection, and fails when a key deletes it
         self._last = text
 
     def poll(self) -> None:
@@ -163,7 +177,7 @@ class Field(Control):
                 self.changed(self._last)
 
     def place_cursor(self) -> None:
-        """Where typing begins: everything is selected, so that typing replaces it and End goes on behind it."""
+        """Select the whole text with the cursor at its end, so that typing replaces it and End keeps it."""
         self.element.select_range = [0, len(self.text)]
         self.element.edit_position = len(self.text)
         self.element.cursor_has_moved_recently = True
@@ -171,7 +185,7 @@ class Field(Control):
     def set_focused(self, has_focus: bool) -> None:
         super().set_focused(has_focus)
         if not has_focus:
-            self.element.cursor_has_moved_recently = False  # or the next update would show the cursor again
+            self.element.cursor_has_moved_recently = False  # otherwise the next update would show the cursor again
 
     def put_cursor_at_end(self) -> None:
         self.element.select_range = [0, 0]
@@ -184,11 +198,11 @@ class Field(Control):
             self.finished()
 
 
-# --- drawn by ourselves ---------------------------------------------------------------------------
+# --- drawn with the canvas ------------------------------------------------------------------------
 
 
 class Drawn(UIElement):
-    """An element of pygame_gui whose picture we paint. Opaque, so blending is no concern."""
+    """Element of pygame_gui with an opaque image that a callback paints, so that no blending is needed."""
 
     def __init__(
         self,
@@ -211,7 +225,7 @@ class Drawn(UIElement):
         self.surface = pygame.Surface((max(1, rect.width), max(1, rect.height)), pygame.SRCALPHA, 32)
 
     def refresh(self) -> None:
-        """Paint the picture anew."""
+        """Repaint the image."""
         pen, host = self.dialog.pen, self.dialog.host
         self.surface.fill(host.palette.surface)
         x, y = self.dialog.mouse
@@ -221,12 +235,12 @@ class Drawn(UIElement):
 
 
 class Painted(Control):
-    """A control that we draw ourselves, with the window's own pen."""
+    """Base class of controls that are painted with the window's canvas."""
 
     element: Drawn
 
     def __init__(self, dialog: Holder, rect: pygame.Rect, container: IContainerLikeInterface | None = None) -> None:
-        """Called last by those that have something to remember: it draws them for the first time."""
+        """Create the element and paint it; subclasses set their attributes first, because `paint` uses them."""
         super().__init__(dialog)
         self.element = Drawn(dialog, rect, self.paint, container)
         self.element.refresh()
@@ -239,12 +253,12 @@ class Painted(Control):
 
     @property
     def box(self) -> Box:
-        """All of it, as the pen sees it."""
+        """Return the whole control as a box in the coordinates of the canvas."""
         return (0, 0, *self.element.surface.get_size())
 
 
 class FocusRing(UIElement):
-    """A line around the control that has the focus. The mouse goes through it."""
+    """Outline of the focused control; it is transparent to the mouse."""
 
     def __init__(self, dialog: Holder) -> None:
         self.dialog = dialog
@@ -259,6 +273,7 @@ class FocusRing(UIElement):
         )
 
     def follow(self, control: Control | None) -> None:
+        """Move the ring to a control, or hide it if the control is None or shows no ring."""
         if control is None or not control.shows_ring:
             self.hide()
             return
@@ -280,7 +295,7 @@ class FocusRing(UIElement):
 
 
 class Veil(UIElement):
-    """Nothing to be seen; it lies over the window and keeps the mouse from whatever is below."""
+    """Invisible modal backdrop that covers the window and catches the mouse for elements below it."""
 
     def __init__(self, dialog: Holder, layer: int) -> None:
         gui = dialog.host.gui
@@ -290,7 +305,7 @@ class Veil(UIElement):
 
 
 class Card(UIElement):
-    """The ground of a dialog, with round corners. pygame_gui's own rounded panels take 0.3 s at this size."""
+    """Background of a dialog with rounded corners; pygame_gui's own rounded panels take 0.3 s at this size."""
 
     RADIUS = 10
 
@@ -302,7 +317,15 @@ class Card(UIElement):
 
 
 def _rounded(size: tuple[int, int], radius: int, line: int, ground: Colour, edge: Colour) -> pygame.Surface:
-    """A rounded rectangle with smooth corners, its colours multiplied by their alpha as pygame_gui wants them."""
+    """Return an image of a rounded rectangle with antialiased corners, in premultiplied alpha as pygame_gui requires.
+
+    Args:
+        size: Width and height in pixels.
+        radius: Radius of the corners in pixels.
+        line: Width of the border in pixels, at least 1.
+        ground: Colour of the inside.
+        edge: Colour of the border.
+    """
     fine, line = 4, max(1, line)
     disc = pygame.Surface((2 * radius * fine,) * 2, pygame.SRCALPHA, 32)
     centre = (radius * fine,) * 2
@@ -321,11 +344,11 @@ def _rounded(size: tuple[int, int], radius: int, line: int, ground: Colour, edge
 
 
 class Heading:
-    """Title and hint at the head of a card, and the button that closes it."""
+    """Title and hint at the top of a card, and the button that closes the dialog."""
 
     def __init__(self, dialog: Holder, rect: pygame.Rect) -> None:
         self.dialog = dialog
-        # Inset, or it would cut the round corners of the card.
+        # Inset, so that the image does not cover the round corners of the card.
         inset = dialog.px(12)
         self.picture = Drawn(dialog, rect.inflate(-2 * inset, -2 * (inset // 2)), self._paint)
         side = dialog.px(28)
@@ -356,7 +379,7 @@ class Heading:
 
 
 class Text(Painted):
-    """A paragraph, as many lines as fit. Not for the focus."""
+    """Paragraph of text, as many lines as fit; it cannot have the focus."""
 
     can_focus = False
 
@@ -372,7 +395,18 @@ class Text(Painted):
         container: IContainerLikeInterface | None = None,
         middle: bool = False,
     ) -> None:
-        """`role` is a colour of the palette."""
+        """Create the text.
+
+        Args:
+            dialog: Dialog that contains the text.
+            rect: Rectangle in the container, in pixels.
+            text: The text.
+            size: Font size in design units.
+            role: Name of the palette's colour for the text.
+            face: Name of the font: "sans", "bold" or "mono". Only "sans" is wrapped.
+            container: Container of the element; by default that of the dialog.
+            middle: Whether to draw a single line, centred vertically.
+        """
         self.text, self.size, self.role, self.face, self.middle = text, size, role, face, middle
         super().__init__(dialog, rect, container)
 
@@ -395,7 +429,7 @@ class Text(Painted):
 
 
 class Note(Painted):
-    """What is wrong in a dialog, and while nothing is, whatever else stands there. Not for the focus."""
+    """Message about a problem in a dialog; without a problem, a callback paints the area. It cannot have the focus."""
 
     can_focus = False
     SIZE = 12
@@ -433,7 +467,7 @@ class Note(Painted):
 
 
 def whole_lines(pen: Canvas, text: str, width: int, size: float) -> list[str]:
-    """The lines of a text; a word that is longer than a line, such as a path, is broken."""
+    """Return the lines of a wrapped text; a word longer than a line, such as a path, is broken."""
     return [part for line in pen.wrap_lines(text, width, size) for part in _broken(pen, line, width, size)]
 
 
@@ -447,7 +481,7 @@ def _broken(pen: Canvas, line: str, width: int, size: float) -> list[str]:
 
 
 class Button(Painted):
-    """A labelled button, as in the window: a click, Enter or Space presses it. `kind` is "", "main" or "danger"."""
+    """Labelled button, pressed by a click, Enter or Space. `kind` is "", "main" or "danger"."""
 
     def __init__(
         self,
@@ -469,7 +503,10 @@ class Button(Painted):
             self.action()
 
     def let_settle(self, is_settling: bool) -> None:
-        """While it settles it cannot be pressed, and looks so; the keyboard's focus stays on it."""
+        """Disable or enable presses while the button settles, that is, right after it replaced another button.
+
+        A settling button looks disabled but keeps the keyboard focus.
+        """
         if is_settling != self._is_settling:
             self._is_settling = is_settling
             self.refresh()
@@ -502,7 +539,7 @@ class Button(Painted):
 
 
 class Slider(Painted):
-    """A slider over steps 0 to `last`, as in the window: arrow keys, dragging, and a click beside the handle."""
+    """Slider with the steps 0 to `last`, moved by arrow keys, dragging, or a click on its track."""
 
     def __init__(
         self,
@@ -514,7 +551,18 @@ class Slider(Painted):
         stepped: Callable[[int], None] | None = None,
         container: IContainerLikeInterface | None = None,
     ) -> None:
-        """`stepped` gets the number of steps of a key or the wheel, where the owner knows better what a step is."""
+        """Create the slider.
+
+        Args:
+            dialog: Dialog that contains the slider.
+            rect: Rectangle in the container, in pixels.
+            value: Initial step.
+            last: Largest step.
+            changed: Callback that gets the new step.
+            stepped: Callback that gets the number of steps of a key press and applies them, if the caller knows better
+                than the slider how far a step goes.
+            container: Container of the element; by default that of the dialog.
+        """
         self.last, self.changed, self.stepped = max(1, last), changed, stepped
         self.value = self._within(value)
         super().__init__(dialog, rect, container)
@@ -523,7 +571,7 @@ class Slider(Painted):
         return min(max(value, 0), self.last)
 
     def set(self, value: int) -> None:
-        """Another value, without telling `changed`."""
+        """Move the handle without calling `changed`."""
         if self._within(value) != self.value:
             self.value = self._within(value)
             self.refresh()
@@ -567,7 +615,7 @@ class Slider(Painted):
 
 
 class Check(Painted):
-    """A box to tick, with its label."""
+    """Check box with its label."""
 
     def __init__(
         self,
@@ -609,7 +657,7 @@ class Check(Painted):
 
 
 class Choice(Painted):
-    """A row of exclusive choices, all of them in view."""
+    """Row of exclusive choices, all visible."""
 
     def __init__(
         self,
@@ -620,7 +668,16 @@ class Choice(Painted):
         changed: Callable[[str], None],
         container: IContainerLikeInterface | None = None,
     ) -> None:
-        """`options` are (value, label)."""
+        """Create the row.
+
+        Args:
+            dialog: Dialog that contains the row.
+            rect: Rectangle in the container, in pixels.
+            options: The choices as (value, label).
+            chosen: Value of the initial choice.
+            changed: Callback that gets the value of a new choice.
+            container: Container of the element; by default that of the dialog.
+        """
         self.options, self.chosen, self.changed = list(options), chosen, changed
         self._hot = -1
         super().__init__(dialog, rect, container)
@@ -630,7 +687,7 @@ class Choice(Painted):
         self.refresh()
 
     def offer(self, options: Sequence[tuple[str, str]]) -> None:
-        """Other choices; the chosen one is to be among them, or to be set next."""
+        """Replace the choices; the caller ensures that they contain the chosen value, or sets another one next."""
         self.options, self._hot = list(options), -1
         self.refresh()
 
@@ -672,7 +729,7 @@ class Choice(Painted):
 
 
 class Picture(Painted):
-    """A painted area without a meaning for the keyboard."""
+    """Painted area that cannot have the focus."""
 
     can_focus = False
 
@@ -691,17 +748,17 @@ class Picture(Painted):
 
 
 def _nothing() -> None:
-    """What is only drawn needs an action for its hot spot."""
+    """Do nothing; the hot spot of a painted button or check box needs an action, or it would look disabled."""
 
 
 def _chosen_nowhere(value: str) -> None:
-    """The same for a choice."""
+    """Ignore a choice: `Choice` handles the mouse itself, and `Canvas.segments` only paints."""
 
 
 def _slid_nowhere(where: float) -> None:
-    """The same for a slider."""
+    """Ignore a slider's position: `Slider` handles the mouse itself, and `Canvas.slider` only paints."""
 
 
 def tint(pen: Canvas, share: float = 0.22) -> Colour:
-    """The ground of what is selected."""
+    """Return the background colour of selected rows."""
     return mix(pen.palette.surface, pen.palette.accent, share)

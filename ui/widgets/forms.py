@@ -1,7 +1,7 @@
-"""Declared parameters as a form: a slider and a field for a number, segments for a choice, a box for yes or no.
+"""Form for declared parameters: slider and field for a number, segments for a choice, check box for a boolean.
 
-Changes are told after a moment's rest, not for every pixel of a drag or every digit of a number, because each of
-them may begin a search anew.
+Changes are debounced: the form reports them after a short pause, not for every pixel of a drag or every digit of a
+number, because each change may restart a search.
 """
 
 import math
@@ -20,11 +20,11 @@ _TYPING_REST_S, _DRAG_REST_S = 0.7, 0.12
 _NAME, _CONTROL, _HELP_LINE, _GAP = 24, 30, 17, 14
 _HELP_SIZE = 12
 _FIELD = 84
-_FINE = 400  # steps of a slider over a range that has no step of its own
+_FINE = 400  # steps of a slider over a logarithmic or finely divided range
 
 
 class ParamForm:
-    """The rows of some parameters in a scrolling area. `values` is what they are set to."""
+    """Rows of parameters in a scrolling area; `values` holds their current values by name."""
 
     def __init__(
         self,
@@ -36,9 +36,17 @@ class ParamForm:
         *,
         gives_back: bool = False,
     ) -> None:
-        """`gives_back`: a field that is left with nonsense shows its value again. That is for forms whose changes
-        work at once; where a button acts on the form, the nonsense stays, or the button would act on something else
-        than was entered.
+        """Create the form.
+
+        Args:
+            dialog: Dialog that contains the form.
+            rect: Rectangle in the dialog, in pixels.
+            params: Parameters, one row each.
+            values: Initial values by name.
+            changed: Callback that gets the name and the new value of a changed parameter.
+            gives_back: Whether a field with an invalid text shows its last value again when it loses the focus. Use it
+                for forms whose changes take effect at once. If a button submits the form, the invalid text stays;
+                otherwise the button would submit a value that the user did not enter.
         """
         self.dialog, self.rect, self.gives_back = dialog, rect, gives_back
         self.values = dict(values)
@@ -59,7 +67,7 @@ class ParamForm:
             y += height
 
     def controls(self) -> list[Control]:
-        """In the order of the Tab key."""
+        """Return the controls in the order of the Tab key."""
         return [self.scroller, *(control for row in self.rows for control in row.controls)]
 
     def kill(self) -> None:
@@ -72,12 +80,12 @@ class ParamForm:
             row.update(seconds)
 
     def flush(self) -> None:
-        """Tell what was entered and not told yet."""
+        """Report all pending changes now."""
         for row in self.rows:
             row.flush()
 
     def show(self, values: Mapping[str, Value]) -> None:
-        """Take over values that changed elsewhere. What is being entered in other rows stays."""
+        """Update rows from values that changed elsewhere; rows with a pending change keep it."""
         for row in self.rows:
             name = row.param.name
             if name in values and values[name] != self.values[name] and not row.is_pending:
@@ -85,11 +93,11 @@ class ParamForm:
 
     @property
     def problems(self) -> list[str]:
-        """What is said to be wrong."""
+        """Return the problems shown in the rows."""
         return [row.problem for row in self.rows if row.problem]
 
     def stops(self) -> bool:
-        """Whether something is entered that is not legal; then the focus goes there."""
+        """Return whether any row is invalid, and move the focus to the first invalid row."""
         self.flush()
         wrong = next((row for row in self.rows if row.is_wrong), None)
         if wrong is not None:
@@ -99,25 +107,45 @@ class ParamForm:
         return wrong is not None
 
     def wrong_texts(self) -> dict[str, str]:
-        """By parameter what is entered and not legal."""
+        """Return the invalid texts by parameter, without texts that only contradict another row."""
         return {row.param.name: row.field.text for row in self.rows if row.is_wrong and not row.is_objected}
 
     def enter(self, texts: Mapping[str, str]) -> None:
-        """As if these were typed."""
+        """Enter texts into fields as if the user had typed them.
+
+        Args:
+            texts: Text by name of the parameter.
+        """
         for row in self.rows:
             if row.param.name in texts:
                 row.field.set(texts[row.param.name])
                 row.typed(texts[row.param.name])
 
     def refuse(self, name: str, value: Value, problem: str) -> bool:
-        """Go back to the value that a parameter had, and say why; False when there is no room for all of it."""
+        """Restore the earlier value of a parameter and show the reason in its row.
+
+        Args:
+            name: Name of the parameter.
+            value: Value to show again.
+            problem: Why the entered value was refused.
+
+        Returns:
+            Whether the row has room for the whole problem.
+        """
         row = self._row(name)
         row.show(value)
         row.complain(problem)
         return row.has_room_for(problem)
 
     def object(self, name: str, problem: str) -> None:
-        """What is entered does not go with the rest of the form; "" when it does."""
+        """Show or clear a contradiction between an entered value and the rest of the form.
+
+        A row whose own text is invalid keeps showing its own problem.
+
+        Args:
+            name: Name of the parameter.
+            problem: Description of the contradiction; "" to clear it.
+        """
         row = self._row(name)
         says_more = row.is_wrong and not row.is_objected  # the field itself holds nothing legal
         if not says_more and problem != row.problem and (problem or row.is_objected):
@@ -125,7 +153,14 @@ class ParamForm:
             row.is_objected = bool(problem)
 
     def offer(self, name: str, choices: Sequence[str], value: str, remark: str = "") -> None:
-        """Other choices for a parameter, and the one that is chosen now."""
+        """Replace the choices of a parameter.
+
+        Args:
+            name: Name of the parameter.
+            choices: New choices.
+            value: The current choice.
+            remark: Text shown in place of the help.
+        """
         row = self._row(name)
         row.offer(choices)
         row.show(value)
@@ -135,20 +170,20 @@ class ParamForm:
         return next(row for row in self.rows if row.param.name == name)
 
     def reveal(self, control: Control) -> None:
-        """Scroll so that the row of a control is in view."""
+        """Scroll the row of a control into view."""
         row = next((row for row in self.rows if control in row.controls), None)
         if row is not None:
             self.scroller.reveal(row.rect.top, row.rect.bottom)
 
 
 class _Row:
-    """Name, control and help of one parameter."""
+    """Name, control and help text of one parameter."""
 
     def __init__(self, form: ParamForm, param: Param, rect: pygame.Rect) -> None:
         self.form, self.param, self.rect = form, param, rect
         self.problem = ""
-        self.is_wrong = False  # what is entered is not legal
-        self.is_objected = False  # each entry is legal by itself, but this one contradicts another row
+        self.is_wrong = False  # whether the entered value is invalid
+        self.is_objected = False  # whether the entered value is valid by itself but contradicts another row
         self.is_pending = False
         self._rest_s = 0.0
         self.controls: list[Control] = []
@@ -219,7 +254,7 @@ class _Row:
         self._pend(_DRAG_REST_S)
 
     def typed(self, text: str) -> None:
-        """While it is not legal, the slider shows the value that holds."""
+        """Parse the text of the field; while it is invalid, the slider shows the last valid value."""
         try:
             self._value = self.param.parse(text.strip())
         except ConfigError as error:
@@ -236,7 +271,7 @@ class _Row:
             self.slider.set(self.scale.place_of(float(self._value)))
 
     def _left(self) -> None:
-        """The focus leaves the field."""
+        """Report the pending change when the field loses the focus."""
         self.flush()
         if self.is_wrong and self.form.gives_back:
             self.show(self.form.values.get(self.param.name, self.param.default))
@@ -245,7 +280,7 @@ class _Row:
         self._value = value
         self._pend(0.0)
 
-    # --- telling --------------------------------------------------------------------------------------
+    # --- reporting changes ----------------------------------------------------------------------------
 
     def _pend(self, rest_s: float) -> None:
         self.is_pending, self._rest_s = True, rest_s
@@ -329,7 +364,7 @@ class _Row:
 
 
 class _Scale:
-    """Places on a slider for the values of a number. A range over several powers of ten is logarithmic."""
+    """Mapping between slider steps and values of a number; logarithmic for a range over several powers of ten."""
 
     def __init__(self, param: Param) -> None:
         assert param.low is not None and param.high is not None
@@ -341,7 +376,8 @@ class _Scale:
         self.step = param.step or (1.0 if param.kind is int else (self.high - self.low) / 100.0)
         counted = (self.high - self.low) / self.step
         self.last = _FINE if self.is_log or counted > _FINE else max(1, round(counted))
-        self._zeros = 1 if self.is_log and self.low <= 0 else 0  # the first place is for 0, which has no logarithm
+        # number of steps reserved for 0, which has no logarithm
+        self._zeros = 1 if self.is_log and self.low <= 0 else 0
 
     def place_of(self, value: float) -> int:
         if not self.is_log:
@@ -361,19 +397,23 @@ class _Scale:
         return self._legal(value, self._step_at(value))
 
     def stepped(self, value: float, steps: int) -> Value:
-        """A value some key presses away: by the step, which on a logarithmic scale grows with the value."""
+        """Return the value after a number of key presses.
+
+        Each press adds or subtracts one step of the parameter. On a logarithmic scale without a given step, the step
+        grows with the value.
+        """
         for _ in range(abs(steps)):
             step = self.param.step or (self._step_at(value) if self.is_log else self.step)
             value = float(self._legal(value + math.copysign(step, steps), step))
         return self._legal(value, 0.0)
 
     def _step_at(self, value: float) -> float:
-        """A twentieth or so of the value, as a power of ten."""
+        """Return a power of ten between a hundredth and a tenth of the value, as the step at that value."""
         step = 10.0 ** (math.floor(math.log10(max(value, self.base))) - 1)
         return max(step, 1.0) if self.param.kind is int else step
 
     def _legal(self, value: float, step: float) -> Value:
-        """Rounded to whole steps and inside the range."""
+        """Return the value rounded to whole steps and clamped to the range."""
         if step > 0:
             value = round(value / step) * step
         value = min(max(value, self.low), self.high)
@@ -381,7 +421,7 @@ class _Scale:
 
 
 def _longest_problem(param: Param) -> str:
-    """About as long as it gets what a field has to say, for which its row keeps room."""
+    """Return a text about as long as the longest error message of a field; the row reserves space for it."""
     return "" if param.kind is bool or param.choices else f"expected {param.expected()}, got '{'0' * 12}'"
 
 
@@ -390,7 +430,7 @@ def _has_range(param: Param) -> bool:
 
 
 def named(param: Param) -> str:
-    """The name of a parameter as a form writes it."""
+    """Return the display name of a parameter."""
     return param.label or param.name.replace("_", " ").replace("-", " ").capitalize()
 
 

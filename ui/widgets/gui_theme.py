@@ -1,7 +1,7 @@
-"""The look of pygame_gui's widgets, made from the window's palette: flat, rounded, one accent.
+"""Theme of pygame_gui's elements, derived from the window's palette: flat, rounded, one accent colour.
 
-pygame_gui cannot change its text size while running, so another scale or theme means another manager: make one
-with make_manager and let the dialogs rebuild themselves in it.
+pygame_gui cannot change its text size while running. After a change of scale or theme, create a new manager with
+make_manager and let the dialogs rebuild their elements in it.
 """
 
 from typing import Any
@@ -16,22 +16,22 @@ TEXT_SIZE = 14
 _SANS = {
     "regular_path": str(FONT_FOLDER / "NotoSans-Regular.ttf"),
     "bold_path": str(FONT_FOLDER / "NotoSans-Bold.ttf"),
-    "italic_path": str(FONT_FOLDER / "NotoSans-Regular.ttf"),  # nothing is set in italics
+    "italic_path": str(FONT_FOLDER / "NotoSans-Regular.ttf"),  # placeholder: no text is in italics
     "bold_italic_path": str(FONT_FOLDER / "NotoSans-Bold.ttf"),
 }
-# One weight only is shipped; pygame_gui asks for a path of each.
+# Only one weight is shipped, but pygame_gui requires a path for each style.
 _MONO = dict.fromkeys(_SANS, str(FONT_FOLDER / "FiraCode-Regular.ttf"))
 
 
 def make_manager(size: tuple[int, int], palette: Palette, scale: float) -> pygame_gui.UIManager:
-    """A manager for a window of this size, with all fonts loaded that its widgets use."""
+    """Return a manager for a window of this size, with all fonts of its elements loaded."""
     return pygame_gui.UIManager(
         size, make_theme(palette, scale), enable_live_theme_updates=False, starting_language="en"
     )
 
 
 def make_theme(palette: Palette, scale: float) -> dict[str, Any]:
-    """The theme as pygame_gui's data. Anything that it names is loaded when the manager is made."""
+    """Return the theme as data for pygame_gui, which loads all fonts named in it when the manager is created."""
 
     def px(units: float) -> int:
         return max(1, round(units * scale))
@@ -61,7 +61,7 @@ def make_theme(palette: Palette, scale: float) -> dict[str, Any]:
 
 
 def code(colour: Colour, alpha: int = 255) -> str:
-    """The colour as a theme writes it."""
+    """Return a colour as a hexadecimal string for a theme."""
     return f"#{colour[0]:02X}{colour[1]:02X}{colour[2]:02X}{alpha:02X}"
 
 

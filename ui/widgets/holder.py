@@ -1,4 +1,4 @@
-"""What a control asks of the dialog that holds it."""
+"""Interfaces of the dialog and the window, as far as the controls in a dialog need them."""
 
 from typing import Any, Protocol
 
@@ -11,7 +11,7 @@ from ui.widgets.canvas import Canvas
 
 
 class Screen(Protocol):
-    """The window that a dialog is in, as far as controls go."""
+    """Window that contains a dialog, as far as controls use it."""
 
     @property
     def gui(self) -> pygame_gui.UIManager: ...
@@ -24,14 +24,16 @@ class Screen(Protocol):
 
 
 class Holder(Protocol):
+    """Dialog that contains controls, as far as controls use it."""
+
     title: str
     mouse: tuple[int, int]
     card: pygame.Rect
-    pen: Canvas  # what controls are painted and measured with, at the scale of the window
+    pen: Canvas  # canvas that paints and measures controls, at the scale of the window
 
     @property
     def shown_hint(self) -> str:
-        """Return the small text beside the title, with the keys that it mentions."""
+        """Return the small text to the right of the title, with key names filled in."""
 
     @property
     def host(self) -> Screen: ...
@@ -41,10 +43,10 @@ class Holder(Protocol):
     def panel(self) -> UIElement: ...
 
     def px(self, units: float) -> int:
-        """Pixels of a length in design units."""
+        """Return a length in design units as pixels."""
 
     def focus(self, control: Any) -> None:
-        """Give the keyboard to one of its controls."""
+        """Give the keyboard focus to a control of the dialog."""
 
     def cancel(self) -> None:
-        """Close without doing anything."""
+        """Close the dialog without applying anything."""

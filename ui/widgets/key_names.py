@@ -1,4 +1,4 @@
-"""The names of keys as the table of commands writes them, such as "Ctrl+Shift+Z", "?" or "Shift+1"."""
+"""Names of key presses as in the table of commands, such as "Ctrl+Shift+Z", "?" or "Shift+1"."""
 
 import sys
 
@@ -31,16 +31,21 @@ _MODIFIERS = (("Meta", pygame.KMOD_META), ("Ctrl", pygame.KMOD_CTRL), ("Alt", py
 
 
 def usual(mod: int, platform: str = sys.platform) -> int:
-    """The modifiers as everywhere else: on a Mac, Cmd does what Ctrl does on other systems."""
+    """Return the modifiers with Cmd replaced by Ctrl on a Mac, where Cmd has the role of Ctrl on other systems."""
     if platform != "darwin" or not mod & pygame.KMOD_META:
         return mod
     return (mod & ~pygame.KMOD_META) | pygame.KMOD_LCTRL
 
 
 def is_sign_of_right_alt(key: int, mod: int, typed: str) -> bool:
-    """Whether the right Alt key has typed a sign that is not the key's own, such as [ on the 8 of a German keyboard.
+    """Return whether a key press with the right Alt key typed a sign other than the key's own.
 
-    Windows reports that key as Ctrl and Alt together.
+    An example is [ on the 8 of a German keyboard. Windows reports the right Alt key as Ctrl and Alt together.
+
+    Args:
+        key: Code of the key in pygame.
+        mod: Bit mask of the modifiers in pygame.
+        typed: Text that the key press typed.
     """
     if not mod & (pygame.KMOD_RALT | pygame.KMOD_MODE) or len(typed) != 1 or not typed.isprintable():
         return False
@@ -48,12 +53,17 @@ def is_sign_of_right_alt(key: int, mod: int, typed: str) -> bool:
 
 
 def combination(key: int, mod: int, typed: str) -> str:
-    """The name of a key press as the table writes it, such as 'Ctrl+Shift+Z', '?' or 'Shift+1'.
+    """Return the name of a key press as in the table of commands, such as "Ctrl+Shift+Z", "?" or "Shift+1".
 
-    Signs are named by what they type, whatever the keyboard: Shift is then part of the sign. With Ctrl or Alt
-    held the system types nothing useful, so the sign on the key counts; but the right Alt key of many keyboards is
-    there to type signs, and what it types counts. The key with the system's mark on it is part of the name, so that
-    no command answers to what is meant for the system.
+    Signs are named by the typed text, independent of the keyboard layout; Shift is then part of the sign. With Ctrl or
+    Alt held down the system types nothing useful, so the label of the key is used. The right Alt key is an exception:
+    on many keyboards it types signs, and the typed sign is used. Meta (the key with the logo of the system) is part of
+    the name, so that no command reacts to shortcuts of the system.
+
+    Args:
+        key: Code of the key in pygame.
+        mod: Bit mask of the modifiers in pygame.
+        typed: Text that the key press typed.
     """
     if is_sign_of_right_alt(key, mod, typed):
         return typed

@@ -1,4 +1,4 @@
-"""Dense lists of rows in columns: only what is in view is drawn, so a list of thousands opens at once."""
+"""Dense lists of rows in columns; only visible rows are drawn, so a list of thousands opens at once."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from ui.widgets.scrolling import ScrollBar, Scrolled
 
 ROW, TALL_ROW, HEAD = 30, 48, 28
 _PAD = 10
-_PINNED = 150  # width of the first column where the others do not fit beside it
+_PINNED = 150  # width of the pinned first column in design units, if the columns do not all fit
 _ARROW = 18
 _DOUBLE_CLICK_MS = 500
 
@@ -23,23 +23,23 @@ _DOUBLE_CLICK_MS = 500
 @dataclass(frozen=True)
 class Col:
     title: str = ""
-    width: float = 0  # at 100 %; 0: shares what is left
+    width: float = 0  # width in design units; 0: an equal share of the free width
     align: str = "left"
     face: str = "sans"
-    role: str = "text"  # colour of the palette
+    role: str = "text"  # name of the palette's colour for the text
 
 
 @dataclass(frozen=True)
 class Item:
     cells: tuple[str, ...]
     value: Any = None
-    detail: str = ""  # a second line, small and grey
+    detail: str = ""  # second line of the row, small and grey
     is_dim: bool = False
-    roles: dict[int, str] = field(default_factory=dict)  # colours of single cells
+    roles: dict[int, str] = field(default_factory=dict)  # names of the palette's colours for single cells, by column
 
 
 class Rows(Scrolled):
-    """A list with one selected row. Arrows and the mouse select; `chosen` is for a double click."""
+    """List with one selected row: arrow keys and clicks select, a double click calls `chosen`."""
 
     shows_ring = False
 
@@ -59,16 +59,28 @@ class Rows(Scrolled):
         container: IContainerLikeInterface | None = None,
         is_chosen_at_once: bool = False,
     ) -> None:
-        """`is_chosen_at_once`: a click does, as on a link.
+        """Create the list.
 
-        `sort_by` is (column, descending), or column -1; `sorted_by` is told when the user wants another order.
+        Args:
+            dialog: Dialog that contains the list.
+            rect: Rectangle in the container, in pixels.
+            columns: Columns; the header is shown if any of them has a title.
+            items: Rows.
+            place: Index of the selected row.
+            chosen: Callback of a double click.
+            selected: Callback that gets the index of a newly selected row.
+            sort_by: (column, descending), with column -1 for unsorted; None if the list cannot be sorted.
+            sorted_by: Callback that gets column and direction when the user changes the sort order.
+            empty: Text shown if there are no rows.
+            container: Container of the element; by default that of the dialog.
+            is_chosen_at_once: Whether a single click calls `chosen`, as on a link.
         """
         super().__init__(dialog)
         self.columns, self.items = list(columns), list(items)
         self.chosen, self.selected, self.sorted_by = chosen, selected, sorted_by
         self.sort_by, self.empty, self.is_chosen_at_once = sort_by, empty, is_chosen_at_once
         self.place = place
-        self._first = 1  # the first column beside the pinned one, where not all of them fit
+        self._first = 1  # index of the first column to the right of the pinned one, if not all columns fit
         self._hot = -1
         self._clicked = (-1, -10_000)  # row and time of the last click
         self.element = Drawn(dialog, rect, self._paint, container)
@@ -77,7 +89,13 @@ class Rows(Scrolled):
     # --- contents ---------------------------------------------------------------------------------
 
     def set(self, items: Sequence[Item], place: int = 0, tells: bool = True) -> None:
-        """Other rows, with this one selected."""
+        """Replace the rows and select one of them.
+
+        Args:
+            items: New rows.
+            place: Index of the row to select.
+            tells: Whether to call the callback `selected`.
+        """
         self.items = list(items)
         self._row = self.dialog.px(TALL_ROW if any(item.detail for item in self.items) else ROW)
         self.head = self.dialog.px(HEAD) if any(column.title for column in self.columns) else 0
@@ -114,7 +132,7 @@ class Rows(Scrolled):
         return self._sort_key(event)
 
     def _sort_key(self, event: pygame.event.Event) -> bool:
-        """Left and right choose the column to sort by, space turns the order round."""
+        """Handle sort keys: Left and Right choose the column, Space reverses the direction."""
         if self.sorted_by is None or self.sort_by is None:
             return False
         column, is_descending = self.sort_by
@@ -183,7 +201,11 @@ class Rows(Scrolled):
 
     @property
     def _is_pinned(self) -> bool:
-        """Whether the first column stays and the others go by: they keep their widths, or numbers would be cut."""
+        """Return whether the first column is pinned while the others scroll sideways.
+
+        Only a sortable list does this, if its columns do not all fit: columns keep their widths, because narrower ones
+        would cut numbers.
+        """
         needed = self.dialog.px(_PINNED) + sum(self.dialog.px(column.width) for column in self.columns)
         return self.sort_by is not None and not self.columns[0].width and needed > self._room
 
@@ -193,7 +215,7 @@ class Rows(Scrolled):
         return int(self.element.surface.get_width()) - (px(ScrollBar.WIDTH + 6) if self.bar.is_needed else 0)
 
     def _pinned_widths(self) -> list[tuple[int, int]]:
-        """The same as `_widths`; columns that are not in view have no width."""
+        """Return left edge and width of each column beside a pinned one; columns out of view have width 0."""
         px, left = self.dialog.px, self.dialog.px(_PINNED)
         boxes = [(0, left)]
         for place, column in enumerate(self.columns[1:], 1):
@@ -210,7 +232,7 @@ class Rows(Scrolled):
             self._first += 1
 
     def _pressed_arrow(self, x: int) -> bool:
-        """A click on an arrow in the head brings the next columns."""
+        """Scroll the columns if a click hits an arrow in the header, and return whether it does."""
         if not self._is_pinned:
             return False
         seen = [place for place, (_, width) in enumerate(self._widths()) if width and place]
@@ -242,7 +264,7 @@ class Rows(Scrolled):
             self.element.refresh()
 
     def _widths(self) -> list[tuple[int, int]]:
-        """Left edge and width of each column."""
+        """Return left edge and width of each column, in pixels."""
         if self._is_pinned:
             return self._pinned_widths()
         px, room = self.dialog.px, self._room
@@ -325,7 +347,7 @@ class Rows(Scrolled):
     ) -> int:
         pad = pen.px(_PAD)
         if face == "mono":
-            size -= 1  # Fira Code stands taller than Noto Sans
+            size -= 1  # Fira Code is taller than Noto Sans at the same size
         if align == "right":
             spot = (left + room - pad, middle)
             return pen.text(

@@ -1,4 +1,4 @@
-"""What is taller than its window: a scroll bar, and the base of controls that have one."""
+"""Scroll bar, and the base class of controls with content taller than their viewport."""
 
 import math
 
@@ -13,11 +13,11 @@ from ui.widgets.holder import Holder
 
 LEAST_THUMB = 28
 _WHEEL_LINES = 3
-_FORM_LINE = 20  # of forms, in design units
+_FORM_LINE = 20  # height of a scroll step of forms, in design units
 
 
 class ScrollBar:
-    """Position and thumb of something taller than its window, in pixels."""
+    """Scroll position and thumb of content taller than its viewport, in pixels."""
 
     WIDTH = 8
 
@@ -51,7 +51,7 @@ class ScrollBar:
             self.scroll_to(bottom - self.view)
 
     def thumb(self, least: int) -> tuple[int, int]:
-        """Top and height of the thumb within the view."""
+        """Return top and height of the thumb within the viewport."""
         height = max(least, round(self.view * self.view / self.whole))
         top = round((self.view - height) * self.position / self.last) if self.last else 0
         return top, min(height, self.view)
@@ -64,7 +64,7 @@ class ScrollBar:
         self._grabbed_at = y - top
 
     def centre_on(self, y: float, least: int) -> None:
-        """Put the middle of the thumb at this height."""
+        """Scroll so that the middle of the thumb is at height `y`."""
         _, height = self.thumb(least)
         self.scroll_to(self.last * (y - height / 2) / max(1, self.view - height))
 
@@ -85,10 +85,10 @@ class ScrollBar:
 
 
 class Scrolled(Control):
-    """A drawing that scrolls: by wheel, arrows, page keys, and by dragging its bar."""
+    """Control with a painted image that scrolls by wheel, arrow keys, page keys, and by dragging its bar."""
 
     element: Drawn
-    head = 0  # pixels at the top that stay where they are
+    head = 0  # height of the fixed header, in pixels
 
     def __init__(self, dialog: Holder) -> None:
         super().__init__(dialog)
@@ -96,7 +96,7 @@ class Scrolled(Control):
 
     @property
     def line(self) -> int:
-        """Pixels that an arrow key moves; the wheel moves three times that."""
+        """Return the pixels that one press of an arrow key scrolls; the wheel scrolls three times as far."""
         raise NotImplementedError
 
     def scroll_to(self, position: float) -> None:
@@ -128,7 +128,7 @@ class Scrolled(Control):
         return False
 
     def _drag(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        """The mouse holds the bar, wherever it goes."""
+        """Handle a mouse event while the bar is dragged, at any position."""
         if event.type == pygame.MOUSEMOTION:
             self.bar.drag(self._height_of(position), self.dialog.px(LEAST_THUMB))
         elif event.type == pygame.MOUSEBUTTONUP and event.button == 1:
@@ -149,7 +149,7 @@ class Scrolled(Control):
 
 
 class Scroller(Scrolled):
-    """A window onto controls that are higher than it: pygame_gui cuts them to it, the bar is that of lists."""
+    """Viewport for controls taller than itself: pygame_gui clips them, the scroll bar is the same as in lists."""
 
     can_focus = False
     shows_ring = False
@@ -182,7 +182,7 @@ class Scroller(Scrolled):
         self._move()
 
     def reveal(self, top: float, bottom: float) -> None:
-        """Scroll so that these heights are in view."""
+        """Scroll a range of heights into view."""
         self.bar.reveal(top, bottom)
         self.element.refresh()
         self._move()
@@ -213,5 +213,5 @@ class Scroller(Scrolled):
 
 
 def steps_of(count: float) -> int:
-    """Whole steps of a wheel event, at least one."""
+    """Return the whole steps of a wheel event, at least one in its direction, or 0 if it does not move."""
     return int(math.copysign(max(1, abs(count)), count)) if count else 0
