@@ -1,4 +1,4 @@
-"""One panel: its header, what is written on its map, and the numbers below it."""
+"""Panel of an agent or a crowd: header, texts on its map, and the numbers around it."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -15,13 +15,13 @@ from ui.panels import minimap, panel_header, pointing
 from ui.panels.desk import Desk
 from ui.widgets.canvas import Canvas, HotSpot
 
-GAME_MS = 3.0  # what a game gives to the pathfinding of a tick, where nothing else is said
-MARK = 12  # radius of the mark of a start, a goal or an agent
-FULL_NAMES_FROM = 400  # narrower panels shorten the names of the numbers
+GAME_MS = 3.0  # milliseconds of a tick that a typical game spends on pathfinding, if the scenario sets no limit
+MARK = 12  # radius of the mark of a start, a goal or an agent, in design units
+FULL_NAMES_FROM = 400  # panel width in pixels below which the names of the numbers are shortened
 
 
 def draw_around(desk: Desk, boxes: PanelBoxes, panel: Panel, place: int) -> None:
-    """Header and numbers. The map, which MapRenderer draws, is painted over what lies between them."""
+    """Draw header and numbers; the map between them is painted afterwards by MapRenderer."""
     _draw_background(desk, boxes)
     focus = partial(desk.session.focus, panel.key)
     desk.canvas.spot(
@@ -32,7 +32,7 @@ def draw_around(desk: Desk, boxes: PanelBoxes, panel: Panel, place: int) -> None
 
 
 def draw_over(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
-    """What is written on the map, and the edge around the whole."""
+    """Draw the texts on the map, and the border of the panel."""
     canvas = desk.canvas
     is_focused = panel.key == desk.session.focused_key
     if panel.branch:
@@ -46,7 +46,7 @@ def draw_over(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
 
 
 def _draw_background(desk: Desk, boxes: PanelBoxes) -> None:
-    """Header and foot with rounded corners."""
+    """Draw the backgrounds of header and numbers with rounded corners."""
     extra = desk.canvas.px(10)
     x, y, width, height = boxes.header
     desk.canvas.fill((x, y, width, height + extra), desk.palette.surface, 8)
@@ -58,7 +58,7 @@ def _draw_background(desk: Desk, boxes: PanelBoxes) -> None:
 
 
 def _draw_branch(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
-    """The branch, in a corner of the map where it hides neither start, goal nor agent."""
+    """Draw the name of the branch in a corner of the map where it does not hide start, goal or agent."""
     canvas, px = desk.canvas, desk.canvas.px
     room = min(canvas.text_width(panel.branch, 12), boxes.map[2] - px(28))
     place = _free_corner(desk, boxes, panel, (room + px(14), px(20)))
@@ -75,7 +75,10 @@ def _draw_branch(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
 
 
 def _free_corner(desk: Desk, boxes: PanelBoxes, panel: Panel, size: tuple[int, int]) -> Box:
-    """The upper left one, where nothing is in the way there; then the lower left, the upper and the lower right."""
+    """Return the first free corner of the map: upper left, lower left, upper right or lower right.
+
+    If no corner is free, return the upper left one.
+    """
     gap, (x, y, map_width, map_height), (width, height) = desk.canvas.px(6), boxes.map, size
     right, foot = x + map_width - width - gap, y + map_height - height - gap
     corners = [pygame.Rect(*at, width, height) for at in ((x + gap, y + gap), (x + gap, foot), (right, y + gap))]
@@ -86,9 +89,13 @@ def _free_corner(desk: Desk, boxes: PanelBoxes, panel: Panel, size: tuple[int, i
 
 
 def _in_the_way(desk: Desk, boxes: PanelBoxes, panel: Panel) -> list[pygame.Rect]:
-    """What a word on a map must not hide: marks of the agent, names of switches, what stands in other corners."""
+    """Return the rectangles that a text on the map must not hide.
+
+    They are the marks of the agent, the names of switches, and whatever occupies other corners.
+    """
     px, (x, y, width, height) = desk.canvas.px, boxes.map
-    radius = px(MARK) + round(desk.scene.camera(panel.key, boxes).zoom)  # an agent glides from cell to cell
+    # The radius includes one cell, because an agent glides from cell to cell.
+    radius = px(MARK) + round(desk.scene.camera(panel.key, boxes).zoom)
     marks = [
         pygame.Rect(at[0] - radius, at[1] - radius, 2 * radius, 2 * radius)
         for cell in (panel.view.start, panel.view.goal, panel.view.position)
@@ -108,7 +115,10 @@ def _in_the_way(desk: Desk, boxes: PanelBoxes, panel: Panel) -> list[pygame.Rect
 
 
 def _draw_offence(canvas: Canvas, box: Box, panel: Panel) -> None:
-    """Why the referee has stopped the agent, or what failed in its file: at the top, as messages stand at the foot."""
+    """Draw why the referee stopped the agent, or what failed in its file.
+
+    It is at the top of the map, because messages are at the bottom.
+    """
     offence, px = panel.view.offence, canvas.px
     assert offence is not None
     x, y = offence.place
@@ -125,7 +135,7 @@ def _draw_offence(canvas: Canvas, box: Box, panel: Panel) -> None:
 
 
 def _draw_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
-    """Whose mind is shown in a crowd's panel, in the lower left corner of the map."""
+    """Draw which agent's search a crowd's panel shows, in the lower left corner of the map."""
     px = canvas.px
     text = f"{view.label}: {view.state_word}, {wording.ratio(view.metrics.suboptimality)} x optimal"
     if not wording.has_arrived(view):
@@ -140,7 +150,7 @@ def _draw_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
 
 
 def _draw_hud(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
-    """The numbers, most important first, as many as fit, and the meter of the budget."""
+    """Draw the numbers, most important first and as many as fit, and the meter of the budget."""
     px, box = desk.canvas.px, boxes.hud
     if box[3] < px(30):
         return
@@ -154,7 +164,7 @@ def _draw_hud(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
 
 
 def _draw_list(desk: Desk, box: Box, panel: Panel) -> None:
-    """Beside the map: one number a line, its name at the left; the meter at the foot."""
+    """Draw one number per line to the right of the map, with its name on the left; the meter is at the bottom."""
     canvas = desk.canvas
     px, y = canvas.px, box[1]
     left, right = box[0] + px(10), box[0] + box[2] - px(10)
@@ -175,7 +185,7 @@ def _draw_list(desk: Desk, box: Box, panel: Panel) -> None:
 
 
 def _draw_foot_meter(desk: Desk, panel: Panel, box: Box) -> int:
-    """The meter along the foot of a box; returns where it begins."""
+    """Draw the meter at the bottom of a box and return its top."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
     gauge = _gauge_of(desk, panel)
@@ -189,7 +199,7 @@ def _draw_foot_meter(desk: Desk, panel: Panel, box: Box) -> int:
 
 
 def _draw_columns(desk: Desk, box: Box, panel: Panel) -> None:
-    """Each number below its name, in one row or two; the meter at the right."""
+    """Draw each number below its name, in one or two rows; the meter is on the right."""
     canvas = desk.canvas
     x, y, width, height = box
     px = canvas.px
@@ -211,7 +221,7 @@ def _draw_columns(desk: Desk, box: Box, panel: Panel) -> None:
 
 
 def _draw_pairs(desk: Desk, box: Box, panel: Panel) -> None:
-    """Numbers beside their names, in as many lines as there is room for; the meter is a thin bar below them."""
+    """Draw numbers to the right of their names, in as many lines as fit; the meter is a thin bar below them."""
     canvas = desk.canvas
     x, y, width, height = box
     px = canvas.px
@@ -251,18 +261,20 @@ def _ink(canvas: Canvas, field: wording.Number) -> Colour:
 
 @dataclass(frozen=True)
 class _Gauge:
-    """What a meter shows."""
+    """Content of a meter."""
 
     words: str
-    short: str  # the same where there is little room
-    share: float  # how full it is; more than 1: over
+    short: str  # shorter version of `words`
+    share: float  # filled part of the meter; above 1 if the limit is exceeded
     is_warning: bool
     tip: str
 
 
 def _gauge_of(desk: Desk, panel: Panel) -> _Gauge | None:
-    """Expansions of an agent's last tick against its budget, milliseconds of a crowd's last ticks against those of a
-    game; None: nobody had a clock.
+    """Return the content of a panel's meter, or None if there is nothing to measure.
+
+    For an agent it is the expansions of the last tick compared with its budget. For a crowd it is the milliseconds of
+    the last ticks compared with the limit; None if they were not measured.
     """
     if panel.crowd is not None:
         return _milliseconds(panel, panel.crowd) if panel.crowd.tick_ms else None
@@ -287,7 +299,7 @@ def _gauge_colour(canvas: Canvas, gauge: _Gauge) -> Colour:
 
 
 def _draw_meter(desk: Desk, panel: Panel, right: int, label_y: int, value_y: int, panel_width: int) -> int:
-    """Beside the numbers. Returns its left end."""
+    """Draw the meter to the right of the numbers and return its left edge."""
     canvas, gauge = desk.canvas, _gauge_of(desk, panel)
     if gauge is None:
         return right + canvas.px(12)
@@ -301,7 +313,11 @@ def _draw_meter(desk: Desk, panel: Panel, right: int, label_y: int, value_y: int
 
 
 def _draw_thin_meter(desk: Desk, panel: Panel, box: Box, middle: int) -> int:
-    """A bar along the foot of the panel, its words at the right. Returns their left end."""
+    """Draw the meter as a bar at the bottom of the panel, and its text on the right in the first line of the numbers.
+
+    Returns:
+        Left edge of the text.
+    """
     canvas, gauge = desk.canvas, _gauge_of(desk, panel)
     px = canvas.px
     x, y, width, height = box
@@ -321,7 +337,10 @@ def _draw_thin_meter(desk: Desk, panel: Panel, box: Box, middle: int) -> int:
 
 
 def spent(desk: Desk, view: WalkerView) -> tuple[int, int]:
-    """Expansions of the last tick, as far as slow motion shows them, and the budget that held in that tick."""
+    """Return the expansions of the last tick and the budget of that tick.
+
+    Slow motion counts only the expansions revealed so far.
+    """
     if not view.rows.size:
         return 0, view.budget
     expanded = int(view.rows[-1].expanded)

@@ -1,4 +1,4 @@
-"""The letters A and B of the two panels that a heat map A - B compares."""
+"""Badges A and B of the two panels compared by a heat map A - B."""
 
 from ui.draw.theme import rgb
 from ui.model.layout import Box
@@ -9,7 +9,7 @@ BADGE_INK = rgb("#FFFFFF")
 
 
 def draw_badge(canvas: Canvas, box: Box, letter: str) -> None:
-    """The letter A or B of a heat map A - B, in the colour of cells where that panel has more."""
+    """Draw the letter A or B in the colour of cells where that panel has more visits."""
     canvas.fill(box, BADGE_COLOURS[letter], 4)
     middle = (box[0] + box[2] // 2, box[1] + box[3] // 2 + canvas.px(1))
     size = 0.65 * box[3] / canvas.scale
@@ -17,7 +17,10 @@ def draw_badge(canvas: Canvas, box: Box, letter: str) -> None:
 
 
 def draw_map_badge(canvas: Canvas, box: Box, letter: str, branch: str) -> None:
-    """The badge of a panel, in the upper right corner of its map; lower where the branch's name needs that row."""
+    """Draw the badge of a panel in the upper right corner of its map.
+
+    It is one row lower if the name of the branch needs the space.
+    """
     px = canvas.px
     side = px(20)
     x, y, width, height = box

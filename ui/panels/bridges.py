@@ -1,4 +1,4 @@
-"""The names of switches on the maps, such as bridges: a click on one blocks or frees it."""
+"""Names of switches, such as bridges, on the maps; a click on a name blocks or frees the switch."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -14,22 +14,24 @@ from ui.model.run import Panel
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
-LEAST_MAP = 240  # a smaller map would be all names
+LEAST_MAP = 240  # minimum side of a map with names, in design units: names would cover a smaller one
 
 
 def flip(desk: Desk, name: str) -> None:
-    if name in desk.session.run.world.switch_states():  # what is drawn may be a frame old, and another run open
+    """Block or free a switch of the focused branch, and show a message about it."""
+    # The click may refer to the last frame, drawn before another run was opened.
+    if name in desk.session.run.world.switch_states():
         desk.tell(turning.flip_switch(desk.session, name))
 
 
 def _flip_in(desk: Desk, key: PanelKey, name: str) -> None:
-    """In the branch of that panel."""
+    """Flip a switch in the branch of a panel."""
     desk.session.focus(key)
     flip(desk, name)
 
 
 def draw(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
-    """Beside each switch its name, for every panel; a box around the one whose row is under the pointer."""
+    """Draw the name of each switch on a panel's map, and a box around the switch whose row is under the pointer."""
     states = panel.world.switch_states()
     if not states or desk.is_picture:
         return
@@ -49,7 +51,7 @@ def draw(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
 
 
 def _place_of(desk: Desk, boxes: PanelBoxes, panel: Panel, name: str) -> Box:
-    """The box around the cells of a switch, in the window."""
+    """Return the bounding box of a switch's cells, in window coordinates."""
     camera, cells = desk.scene.camera(panel.key, boxes), np.asarray(panel.world.switches[name])
     xs, ys = cells % panel.world.grid.width, cells // panel.world.grid.width
     left, top = camera.to_px(int(xs.min()), int(ys.min()))
@@ -58,14 +60,15 @@ def _place_of(desk: Desk, boxes: PanelBoxes, panel: Panel, name: str) -> Box:
 
 
 def _beside(desk: Desk, area: Box, name: str, place: Box, taken: Sequence[Box]) -> Box:
-    """Where a name stands: at the first side of its switch at which there is room and no other name near."""
+    """Return the box of a switch's name: at the first side of the switch with enough room and no other name nearby."""
     px = desk.canvas.px
     height, gap = px(17), px(6)
     width = min(desk.canvas.text_width(name, 11) + px(12), area[2] - 2 * gap)
     x, y, wide, high = place
     middle = y + high // 2 - height // 2, x + wide // 2 - width // 2
     most_left = area[0] + area[2] - width - gap
-    along = max(area[0] + gap, min(middle[1], most_left))  # above or below: within the map
+    # Left edge of a name above or below the switch, kept within the map
+    along = max(area[0] + gap, min(middle[1], most_left))
     sides = [
         pygame.Rect(left, top, width, height)
         for left, top in (

@@ -1,4 +1,4 @@
-"""The charts of the sidebar as files: SVG for papers, PNG for slides, CSV for one's own tools."""
+"""Export of the sidebar's charts: SVG for papers, PNG for slides, CSV for other tools."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,14 +23,19 @@ PNG_SCALE = 2.0
 
 
 def save(desk: Desk, path: Path) -> None:
-    """Write all charts that are shown, in the format of the file's ending, with every value up to the present tick."""
+    """Write all visible charts with all values up to the present tick.
+
+    Args:
+        desk: View context.
+        path: Target file; its suffix, one of SUFFIXES, determines the format.
+    """
     charts.complete(desk)
     make = {".svg": _svg, ".png": _png, ".csv": _csv}[path.suffix.lower()]
     write_atomically(path, make(desk))
 
 
 def _csv(desk: Desk) -> bytes:
-    """A row for each value: chart, agent, number of tick or trial, value."""
+    """Return the charts as CSV with a row per value: chart, panel, agent, number of tick or trial, value."""
     return csv_text(("chart", "panel", "agent", "tick", "value"), _values(desk)).encode()
 
 
@@ -43,7 +48,7 @@ def _values(desk: Desk) -> Iterator[tuple[Cell, ...]]:
 
 
 def _short(value: float) -> Cell:
-    """Return a value with ten digits at most; None for one that there is not, such as the distance from a wall."""
+    """Return a value rounded to ten digits, or None if it is not finite, such as the distance from a wall."""
     if not np.isfinite(value):
         return None
     short = float(f"{value:.10g}")
@@ -54,7 +59,7 @@ def _short(value: float) -> Cell:
 
 
 def _png(desk: Desk) -> bytes:
-    """Drawn by the window's own code, at twice the usual size."""
+    """Return the charts as PNG, drawn by the same code as in the window at twice the usual size."""
     shown = charts.shown_charts(desk)
     size = (round(WIDTH * PNG_SCALE), round((LEGEND + HEIGHT * len(shown)) * PNG_SCALE))
     surface, before = pygame.Surface(size, 0, 32), desk.canvas
@@ -74,7 +79,7 @@ def _png(desk: Desk) -> bytes:
 
 
 def _svg(desk: Desk) -> bytes:
-    """Lines and words alone, on no ground: a paper has its own."""
+    """Return the charts as SVG with a transparent background, so that they fit any page."""
     shown = charts.shown_charts(desk)
     height = LEGEND + HEIGHT * len(shown)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'

@@ -1,6 +1,6 @@
-"""Small time charts: one line per agent, thinned to the width of the chart. A click or a drag goes to a tick.
+"""Small time charts with one line per agent, thinned to the width of the chart; a click or a drag seeks to a tick.
 
-Of a crowd there is the line of the unit that is followed or pointed at, whose search its panel shows.
+For a crowd, the line is that of the agent that is followed or pointed at, whose search the panel shows.
 """
 
 import math
@@ -26,26 +26,28 @@ from ui.widgets.canvas import HotSpot
 Values = npt.NDArray[np.float64]
 
 _MOST_POINTS = 40
-GUTTER = 44  # at the left of a plot, for the numbers of its grid: "1.2M", "10,000"
-LINE_APART = 18  # so far at least are lines of the grid from each other
+GUTTER = 44  # width in design units at the left of a plot for the numbers of its grid, such as "1.2M" or "10,000"
+LINE_APART = 18  # minimum distance between grid lines, in design units
 MOST_LINES = 4
 _PAD = 4
 
 
 @dataclass(frozen=True)
 class Chart:
+    """Kind of chart: its title, its values for each agent, and their format."""
+
     key: str
     title: str
     tip: str
     values: Callable[[Desk, Panel], Values]
     shown: Callable[[float], str]
-    unit: str = "tick"  # there is a value for each, from the first of the agent on
-    first: int = 0  # the number of that first one
-    has_points: bool = False  # few values, each worth a mark
+    unit: str = "tick"  # meaning of the x axis, "tick" or "trial": one value each, from the agent's first on
+    first: int = 0  # number of the first value, if the unit is not "tick"
+    has_points: bool = False  # whether to mark each value with a dot, for charts with few values
 
 
 def _suboptimality(desk: Desk, panel: Panel) -> Values:
-    """Of the present walk, where an agent walks several times: as the panel has it."""
+    """Return the cost of the present walk over the optimal cost, by tick; each trial is a new walk."""
     trail = desk.session.run.trails[panel.key]
     begun = np.where(trail.marks & log.TRIAL, trail.cost, 0.0)
     return _over_optimal(trail.cost - np.maximum.accumulate(begun), panel)
@@ -56,7 +58,7 @@ def _trial_costs(desk: Desk, panel: Panel) -> Values:
 
 
 def _over_optimal(cost: Values, panel: Panel) -> Values:
-    """The cost over that of the cheapest path between the agent's ends."""
+    """Return costs divided by the cost of the cheapest path between the agent's start and goal."""
     optimal = panel.subject.metrics.optimal
     return cost / optimal if 0 < optimal < np.inf else np.zeros(0)
 
@@ -69,7 +71,7 @@ def _distances(desk: Desk, panel: Panel) -> Values:
 
 
 def complete(desk: Desk) -> None:
-    """Compute every value of all charts now: frames measure only a few distances each."""
+    """Compute all values of all charts now; otherwise each frame computes only a few distances."""
     session = desk.session
     for panel in session.run.panels:
         if panel.mind is not None:
@@ -116,15 +118,16 @@ CHARTS = (
 
 
 def shown_charts(desk: Desk) -> list[Chart]:
+    """Return the charts to draw; the one by trial only if an agent may have several trials."""
     learns = any(panel.view.most_trials > 1 for panel in desk.session.run.panels)
     return [*([TRIALS] if learns else []), *CHARTS]
 
 
 @dataclass(frozen=True)
 class Line:
-    """One agent's values in a chart."""
+    """Values of one agent in a chart."""
 
-    place: int  # of its panel
+    place: int  # index of its panel
     label: str
     first: int  # number of the first value
     values: Values
@@ -134,6 +137,7 @@ class Line:
         return self.first + self.values.size - 1
 
     def at(self, number: int) -> float | None:
+        """Return the value at a tick or trial; None if there is none or it is infinite."""
         if not self.first <= number <= self.last:
             return None
         value = float(self.values[number - self.first])
@@ -141,6 +145,7 @@ class Line:
 
 
 def lines_of(desk: Desk, chart: Chart) -> list[Line]:
+    """Return the lines of a chart, without agents that have no values."""
     lines = []
     for place, panel in enumerate(desk.session.run.panels):
         if panel.mind is None:
@@ -153,7 +158,7 @@ def lines_of(desk: Desk, chart: Chart) -> list[Line]:
 
 
 def whose(panels: Sequence[Panel]) -> list[str]:
-    """Whose lines the charts have, where that is one of a crowd."""
+    """Return sentences that say which agent of each crowd the charts show."""
     crowds = [panel for panel in panels if panel.crowd is not None]
     if crowds and all(panel.mind is None for panel in crowds):
         return ["No line of a crowd: point at a unit, or click one"]
@@ -171,7 +176,7 @@ def _whose(crowd: Crowd, shown: WalkerView) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """From numbers to pixels."""
+    """Conversion from values to pixels."""
 
     plot: Box
     first: int
@@ -188,13 +193,14 @@ class Scale:
         return y + height - self.pad - value / self.top * (height - 2 * self.pad)
 
     def number(self, x: int) -> int:
+        """Return the tick or trial at a horizontal position, clamped to the plot."""
         left, _, width, _ = self.plot
         share = (x - left - self.pad) / max(1, width - 2 * self.pad)
         return round(self.first + min(1.0, max(0.0, share)) * (self.last - self.first))
 
 
 def draw(desk: Desk, box: Box, chart: Chart) -> None:
-    """Title, lines over a grid, the tick that is shown, and below the pointer the values there."""
+    """Draw title, grid, lines and the present tick, and the values under the pointer."""
     canvas, palette = desk.canvas, desk.palette
     x, y, width, height = box
     px = canvas.px
@@ -202,7 +208,7 @@ def draw(desk: Desk, box: Box, chart: Chart) -> None:
     lines = lines_of(desk, chart)
     plot = (x + px(GUTTER), y + px(20), width - px(GUTTER), height - px(36))
     canvas.fill(plot, mix(palette.surface, palette.window, 0.7), 5)
-    recorded = desk.session.run.end if chart.unit == "tick" else 0  # the line of time is as long
+    recorded = desk.session.run.end if chart.unit == "tick" else 0  # the x axis is as long as the time line
     scale = scale_of(lines, plot, px(_PAD), recorded)
     goes = chart.unit == "tick" and scale is not None
     drag = partial(_go_to, desk, scale) if goes and scale is not None else None
@@ -224,6 +230,14 @@ def draw(desk: Desk, box: Box, chart: Chart) -> None:
 
 
 def scale_of(lines: Sequence[Line], plot: Box, pad: int, end: int = 0) -> Scale | None:
+    """Return the scale of a chart, or None if no value is above 0.
+
+    Args:
+        lines: Lines of the chart.
+        plot: Rectangle of the plot, in pixels.
+        pad: Margin inside the plot, in pixels.
+        end: Minimum of the last number on the x axis.
+    """
     finite = [line.values[np.isfinite(line.values)] for line in lines]
     top = max((float(values.max()) for values in finite if values.size), default=0.0)
     if top <= 0:
@@ -236,7 +250,7 @@ def _go_to(desk: Desk, scale: Scale, position: tuple[int, int]) -> None:
 
 
 def _draw_grid(desk: Desk, chart: Chart, scale: Scale) -> None:
-    """Lines at round values, each with its number beside the plot, as many as there is height for."""
+    """Draw horizontal lines at round values, each labelled on the left, as many as the height allows."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     x, y, width, height = scale.plot
     ink = mix(palette.surface, palette.edge, 0.8)
@@ -252,8 +266,10 @@ def _draw_grid(desk: Desk, chart: Chart, scale: Scale) -> None:
 
 
 def round_values(top: float, most: int = MOST_LINES) -> list[float]:
-    """Values up to the top, at steps of 1, 2 or 5 times a power of ten of which at most so many make up the top; where
-    such a step is beyond the top, the largest value of a smaller step.
+    """Return round values up to `top`, for grid lines.
+
+    The values are the multiples of a step, which is 1, 2 or 5 times a power of ten and at least a `most`-th of `top`.
+    If that step exceeds `top`, return only the largest multiple of a smaller step.
     """
     power = 10.0 ** math.floor(math.log10(top / most))
     steps = [factor * power for factor in (1, 2, 5, 10)]
@@ -265,7 +281,7 @@ def round_values(top: float, most: int = MOST_LINES) -> list[float]:
 
 
 def _draw_line(desk: Desk, chart: Chart, scale: Scale, line: Line, below: int) -> None:
-    """Lines that come later are thinner: where several lie on each other, each can be seen."""
+    """Draw a line; later lines are thinner, so that overlapping lines remain visible."""
     canvas, colour = desk.canvas, SERIES[line.place % len(SERIES)]
     points = points_of(line, scale, most=max(2, (scale.plot[2] - 2 * scale.pad) // 2))  # one point per two pixels
     if len(points) > 1:
@@ -276,8 +292,12 @@ def _draw_line(desk: Desk, chart: Chart, scale: Scale, line: Line, below: int) -
 
 
 def points_of(line: Line, scale: Scale, most: int | None = None) -> list[tuple[float, float]]:
-    """Return the finite values of a line as positions in its plot: all of them, or at most `most` spread evenly, with
-    the first and the last.
+    """Return the finite values of a line as positions in its plot.
+
+    Args:
+        line: Values of an agent.
+        scale: Conversion to pixels.
+        most: Maximum number of points, spread evenly and including the first and the last value; None for all.
     """
     count = line.values.size
     indices = np.unique(np.linspace(0, count - 1, count if most is None else min(count, most)).astype(np.int64))
@@ -286,7 +306,7 @@ def points_of(line: Line, scale: Scale, most: int | None = None) -> list[tuple[f
 
 
 def _draw_values(desk: Desk, chart: Chart, scale: Scale, lines: Sequence[Line]) -> None:
-    """What every agent has at the place under the pointer, in a small box beside it."""
+    """Draw the values of all agents at the pointer's tick or trial, in a small box next to the pointer."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     number = scale.number(canvas.mouse[0])
     rows = [(line, value) for line in lines if (value := line.at(number)) is not None]

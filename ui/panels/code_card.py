@@ -1,4 +1,4 @@
-"""Beside the panels, in slow motion: the algorithm of the focused agent, and the line of it that is carried out."""
+"""Pseudocode of the focused agent in slow motion, with the line that is being executed highlighted."""
 
 from ui.draw.theme import mix
 from ui.model import wording
@@ -10,11 +10,11 @@ from ui.panels.desk import Desk
 from ui.widgets.canvas import Canvas
 
 LINE, HEAD, PAD, INDENT = 17, 26, 8, 12
-SIZE, MARGIN = 11.5, 4  # of the text of a line, and what stays free at its right
+SIZE, MARGIN = 11.5, 4  # font size of a line, and margin at its right, both in design units
 
 
 def reading_of(desk: Desk) -> tuple[Panel, Reading] | None:
-    """Of the focused agent; None out of slow motion, and for agents without lines."""
+    """Return panel and pseudocode of the focused agent; None outside slow motion and for agents without pseudocode."""
     session = desk.session
     panel = next((p for p in session.run.panels if p.key == session.focused_key), None)
     if panel is None or panel.mind is None or not desk.player.is_slow_motion or session.run.is_seeking:
@@ -30,12 +30,12 @@ def height_of(desk: Desk, reading: Reading) -> int:
 
 
 def left_of(canvas: Canvas, line: Line) -> int:
-    """How far from the left a line begins, behind the mark that it was carried out."""
+    """Return the indentation of a line in pixels, to the right of the mark for executed lines."""
     return canvas.px(14) + line.depth * canvas.px(INDENT)
 
 
 def first_line(reading: Reading, room: int) -> int:
-    """Which line stands at the top where only so many have room: the line at hand is always seen."""
+    """Return the index of the first visible line if only `room` lines fit; the current line is always visible."""
     last = max(reading.at, min(room, len(reading.lines)) - 1)
     return max(0, last + 1 - room)
 

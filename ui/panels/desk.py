@@ -43,8 +43,8 @@ class Desk:
     canvas: Canvas = field(default_factory=Canvas)
     run: Callable[[str], None] = _nothing_runs  # callback that runs a command by its id
     keys: Mapping[str, str] = field(default_factory=dict)  # keyboard shortcuts by command id
-    tips: Mapping[str, str] = field(default_factory=dict)
-    # true distances; distances_of() describes the keys
+    tips: Mapping[str, str] = field(default_factory=dict)  # tooltips by command id
+    # True distances; distances_of() describes the keys.
     distances: dict[object, Distances] = field(default_factory=dict)
     is_default_view: Callable[[], bool] = _always  # whether layers, heat and camera links have the user's defaults
     is_picture: bool = False  # whether this is a picture, in which nothing can be clicked
@@ -116,6 +116,7 @@ class Desk:
         self.run("rename_agent")
 
     def mode_word(self) -> str:
+        """Return what the player is doing, such as paused, or "edit mode"."""
         doing = self.player.doing()
         return "edit mode" if self.state.is_editing and doing != "winding" else doing
 
@@ -130,6 +131,7 @@ def window_layout(
     *,
     is_slow_motion: bool = False,
 ) -> Layout:
+    """Return the layout of the window; a lesson or slow motion keeps the sidebar open in narrower windows."""
     return lay_out(
         size,
         scale,

@@ -68,7 +68,10 @@ class Dressing:
 
     @property
     def own_speed(self) -> int:
-        """Return the speed to store in the settings: the user's own, or the present one if the user changed the file's speed."""
+        """Return the speed to store in the settings.
+
+        It is the user's own speed, or the present one if the user changed the speed that the file asked for.
+        """
         now = self.desk.player.speed
         return now if self._speed is None else self._speed.own_value(now)
 
@@ -88,7 +91,10 @@ class Dressing:
         self.cameras.is_linked = self.desk.settings.linked_cameras
 
     def put_on(self, view: Mapping[str, Any]) -> None:
-        """Apply the view of a file on top of the user's defaults; for an invalid view, show a message and keep the defaults."""
+        """Restore the user's defaults, then apply the view of a file.
+
+        For an invalid view, show a message and keep the defaults.
+        """
         self.take_off()
         try:
             look = look_from_view(view, LAYER_BY_KEY)

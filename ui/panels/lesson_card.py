@@ -1,4 +1,4 @@
-"""Sidebar, or at the foot of the maps where there is none: the present step of a lesson."""
+"""Current step of a lesson: in the sidebar, or at the bottom of the maps if there is no sidebar."""
 
 from functools import partial
 
@@ -9,16 +9,16 @@ from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
 BUTTON = 32
-ANSWER_SIDES = 66  # beside the words of an answer: its number, and whether it is right
-WIDTH, MARGIN = 560, 12  # of the card where there is no sidebar
+ANSWER_SIDES = 66  # width in design units around the text of an answer, for its number and the verdict
+WIDTH, MARGIN = 560, 12  # width and margin of the card without a sidebar, in design units
 
 
 def _nothing() -> None:
-    """A click that does nothing here must not reach the map below."""
+    """Do nothing: catch clicks that must not reach the map below."""
 
 
 def draw_step(desk: Desk, box: Box, playing: Playing) -> int:
-    """The step inside a box: heading, text, question. Returns where it ends."""
+    """Draw heading, text and question of the step in a box, and return the bottom."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     x, y, width, height = box
     count = len(playing.lesson.steps)
@@ -38,7 +38,7 @@ def draw_step(desk: Desk, box: Box, playing: Playing) -> int:
 
 
 def foot_height(desk: Desk) -> int:
-    """What the buttons below a step take."""
+    """Return the height of the buttons below a step."""
     return desk.canvas.px(BUTTON + 6)
 
 
@@ -59,7 +59,7 @@ def _draw_question(desk: Desk, x: int, y: int, width: int, playing: Playing) -> 
 
 
 def _draw_answer(desk: Desk, x: int, y: int, width: int, playing: Playing, place: int, answer: str) -> int:
-    """A button as high as its words; once answered, the right one and the one given are marked."""
+    """Draw an answer as a button as high as its text; once answered, mark the right answer and the chosen one."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     question = playing.step.question
     assert question is not None
@@ -121,7 +121,7 @@ def _why_not(playing: Playing, command: str) -> str:
 
 
 def draw_over_maps(desk: Desk, plan: Layout, playing: Playing) -> None:
-    """A card at the foot of the maps, for windows without a sidebar."""
+    """Draw the step as a card at the bottom of the maps, for windows without a sidebar."""
     canvas, px = desk.canvas, desk.canvas.px
     if not plan.panels:
         return

@@ -43,7 +43,7 @@ def draw_panels(desk: Desk, hand: Callable[[Panel], Hand] = _no_hand) -> None:
         if panel.key in compared:
             badges.draw_map_badge(desk.canvas, boxes.map, compared[panel.key], panel.branch)
         bridges.draw(desk, boxes, panel)
-        # outside of the map, the edge from the last redraw is still there
+        # If only the map was redrawn, clip to it: outside of it, the border from the last redraw is still there.
         with desk.canvas.clipped(boxes.whole if is_whole else boxes.map):
             agent_panel.draw_over(desk, boxes, panel)
         desk.canvas.renewed.append(boxes.map)

@@ -1,4 +1,4 @@
-"""The mark of a panel: its number, which is its key, on the colour of its lines in the charts."""
+"""Mark of a panel: its number, which is also its key, on the colour of its lines in the charts."""
 
 from ui.draw.theme import SERIES, Colour
 from ui.widgets.canvas import Canvas
@@ -6,11 +6,11 @@ from ui.widgets.canvas import Canvas
 WIDTH, HEIGHT = 16, 18
 
 _BLACK, _WHITE = (0, 0, 0), (255, 255, 255)
-_DARK_BELOW = 0.18  # luminance at which black and white stand out equally from a colour
+_DARK_BELOW = 0.18  # luminance at which black and white text have the same contrast
 
 
 def draw(canvas: Canvas, left: int, middle: int, place: int) -> int:
-    """The mark of the panel at this place, from 0; returns where it ends."""
+    """Draw the mark of the panel with index `place` and return its right edge."""
     px = canvas.px
     colour = SERIES[place % len(SERIES)]
     canvas.fill((left, middle - px(HEIGHT) // 2, px(WIDTH), px(HEIGHT)), colour, 3)
@@ -21,12 +21,12 @@ def draw(canvas: Canvas, left: int, middle: int, place: int) -> int:
 
 
 def ink_on(ground: Colour) -> Colour:
-    """Black or white, whichever stands out more."""
+    """Return black or white, whichever has more contrast with the background."""
     return _WHITE if luminance(ground) < _DARK_BELOW else _BLACK
 
 
 def luminance(colour: Colour) -> float:
-    """Relative luminance as WCAG has it, from 0 to 1."""
+    """Return the relative luminance of a colour as defined by WCAG, from 0 to 1."""
     parts = [c / 255 for c in colour]
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -1,4 +1,4 @@
-"""What everything on the maps means, in words beside its mark: below the layers in the sidebar."""
+"""Legend below the layers in the sidebar: the meaning of everything visible on the maps, next to its mark."""
 
 from ui.draw import legend
 from ui.draw.cells import terrain_of
@@ -34,7 +34,7 @@ GROUPS = {
     "new contour": "New contour: cells that this iteration enters for the first time",
     "corridor": "Corridor: the part of the map inside which the path is refined",
 }
-"""The marks of agents, by sim.agent_api.GROUP_NAMES."""
+"""Meanings of the marks of agents, by name in sim.agent_api.GROUP_NAMES."""
 
 CROWD = "Dots: agents on their way and arrived; crosses: without a path, or stopped; tails: where each was lately"
 NUMBERS = "Numbers in cells: g at the upper left, h at the upper right, f below"
@@ -42,7 +42,7 @@ STEP = "Dot in a cell, in slow motion: the cell that was expanded last"
 
 
 def draw(desk: Desk, box: Box) -> int:
-    """What can be seen means; returns where the last line ends, which the tab can be scrolled to."""
+    """Draw the legend and return its bottom, which the tab can be scrolled to."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, _ = box
     canvas.hline(x, y, width)
@@ -79,7 +79,7 @@ _MARKERS = {"crowd": ("unit", "unit there", "unit stuck"), "step": ("expansion",
 
 
 def meanings(desk: Desk) -> list[tuple[str, str]]:
-    """(layer or another kind of mark, what it means) of all that can be seen and does not explain itself."""
+    """Return (key of the layer or mark, meaning) of everything visible that does not explain itself."""
     hot = hot_panels(desk)
     is_all_hot = hot == len(desk.scene.shown_panels) > 0
     found = [("heat", _heat_meaning(desk))] if hot else []
@@ -102,13 +102,13 @@ def meanings(desk: Desk) -> list[tuple[str, str]]:
 
 
 def _terrain(desk: Desk) -> list[tuple[str, str]]:
-    """Of the kinds of terrain that are on the map."""
+    """Return key and meaning of the kinds of terrain on the map."""
     seen = terrain_of(desk.scene.run.world.grid).kinds
     return [(f"terrain:{name}", text) for name, (bit, text) in TERRAIN.items() if seen & bit]
 
 
 def _groups(desk: Desk) -> list[tuple[str, str]]:
-    """Of what the agents on screen set apart, whether there is any of it in this tick or not."""
+    """Return key and meaning of the cell groups that the agents on screen use, even if they are empty in this tick."""
     names = {name for panel in desk.scene.shown_panels if panel.mind for name in panel.mind.agent.groups}
     return [(f"groups:{name}", text) for name, text in GROUPS.items() if name in names]
 
@@ -119,7 +119,7 @@ def _has_numbers(desk: Desk) -> bool:
 
 
 def hot_panels(desk: Desk) -> int:
-    """In how many of the panels on screen there is heat."""
+    """Return how many panels on screen show heat."""
     return sum(
         desk.scene.cells[panel.key].bands.size > 0 for panel in desk.scene.shown_panels if panel.key in desk.scene.cells
     )

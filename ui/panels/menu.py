@@ -1,4 +1,4 @@
-"""Draws the open menu, over everything but dialogs."""
+"""Drawing of the open context menu, on top of everything except dialogs."""
 
 from collections.abc import Callable
 from functools import partial
@@ -37,7 +37,7 @@ def draw(desk: Desk) -> None:
 
 
 def choosing(desk: Desk, menu: Menu, action: Action) -> Callable[[], None]:
-    """Close the menu, then do it: what is done may open another."""
+    """Return a callback that closes the menu and then runs an action, because the action may open another menu."""
     return partial(_choose, desk, menu, action)
 
 

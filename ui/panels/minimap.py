@@ -1,4 +1,4 @@
-"""In a corner of a panel that shows a part of the map only: all of it, small. A click or a drag goes there."""
+"""Minimap in a corner of a panel that shows only a part of the map; a click or a drag moves the camera."""
 
 import time
 from collections.abc import Callable
@@ -15,39 +15,47 @@ from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
 SIDE, PAD = 130, 24
-"""Beside it there is room for the arrows that point to what is out of sight."""
+"""Maximum side of a minimap and its distance from the edges, in design units.
+
+The distance leaves room for the arrows that point to objects out of view.
+"""
 
 LEAST_ROOM = 280
-"""Sides of a panel's map; in a smaller one the minimap would cover what is looked at."""
+"""Minimum width and height of a map with a minimap, in design units; it would cover too much of a smaller map."""
 
 AGAIN_S = 0.25
-"""While the map changes, seconds between two pictures of it: on a large map one takes milliseconds."""
+"""Minimum seconds between two redraws of a minimap while the map changes: on a large map one takes milliseconds."""
 
 Shows = tuple[int, int, int]
-"""The branch, and the ends of the way."""
+"""Cache key of a minimap: branch, start and goal."""
 
 Go = Callable[[PanelKey, float, float], None]
-"""Puts a place of the map into the middle of a panel."""
+"""Callback that centres a panel on a point of the map, given in cells."""
 
 
 def _nothing() -> None:
-    """It is dragged; but a press on it must not reach the map."""
+    """Do nothing: a minimap reacts to drags, but a press on it must not reach the map."""
 
 
 @dataclass
 class _Kept:
+    """Cached picture of a minimap."""
+
     picture: pygame.Surface
-    look: object  # theme, size, and which world
-    version: int  # of the map
-    at: float
+    look: object  # cache key of the appearance: theme, size in pixels, and generation of the session
+    version: int  # version counter of the map
+    at: float  # time of the redraw in seconds
 
 
 @dataclass
 class Minimap:
+    """Minimaps of all panels, with a cache of their pictures."""
+
     kept: dict[Shows, _Kept] = field(default_factory=dict)
-    _has_renewed: bool = False  # one in this frame
+    _has_renewed: bool = False  # whether a picture was redrawn in this frame: at most one outdated picture per frame is
 
     def draw(self, desk: Desk, go: Go) -> None:
+        """Draw a minimap in every panel that needs one, and drop the cached pictures of all others."""
         panels = desk.scene.panels()
         self._has_renewed = False
         for panel, boxes in panels:
@@ -95,12 +103,12 @@ class Minimap:
 
 
 def shows(panel: Panel) -> Shows:
-    """Panels that show the same have one picture."""
+    """Return the cache key of a panel's minimap; panels with the same key share one picture."""
     return panel.key.branch, panel.view.start, panel.view.goal
 
 
 def is_wanted(desk: Desk, boxes: PanelBoxes, camera: Camera) -> bool:
-    """Whether a part of the map is out of sight, and there is room; pictures have none."""
+    """Return whether a panel has a minimap: part of its map is out of view and there is room; never in pictures."""
     if desk.is_picture or not desk.settings.shows_minimap:
         return False
     width, height = boxes.map[2:]
@@ -110,7 +118,7 @@ def is_wanted(desk: Desk, boxes: PanelBoxes, camera: Camera) -> bool:
 
 
 def _part(desk: Desk, box: Box, boxes: PanelBoxes, camera: Camera) -> pygame.Rect:
-    """What the panel shows, on the minimap."""
+    """Return the visible part of the map as a rectangle on the minimap."""
     map_width, map_height = desk.scene.map_size
     (x0, y0), (x1, y1) = camera.to_map(0, 0), camera.to_map(boxes.map[2], boxes.map[3])
     sx, sy = box[2] / map_width, box[3] / map_height

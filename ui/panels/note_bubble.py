@@ -1,4 +1,4 @@
-"""A note over the map, with a line to what it points at."""
+"""Note over the map, with a line to the cell or number that it points at."""
 
 import pygame
 
@@ -14,12 +14,16 @@ WIDTH, LEAST_WIDTH, PAD, LINE = 290, 200, 12, 20
 
 
 class NoteBubble:
+    """Note on screen; it remembers its side of the map, so that it does not jump."""
+
     def __init__(self) -> None:
-        self._side: tuple[Note, Box, bool] | None = None  # a note, the map, and whether it stands at the map's foot
+        # (note, rectangle of the map, whether the note is at the bottom of the map)
+        self._side: tuple[Note, Box, bool] | None = None
 
     def draw(self, desk: Desk, note: Note) -> None:
-        """At the edge of the map that is further from what it points at, or beside a map that it would cover. It stays
-        at that edge while what it points at moves about, until it would lie over that.
+        """Draw a note at the edge of the map farther from its target, or outside of a map that it would cover.
+
+        The note stays at that edge while its target moves, until it would cover the target.
         """
         found = next((p for p in desk.scene.panels() if p[0].view.label == note.points_at.agent), None)
         target = _target(desk, *found, note) if found is not None else None
@@ -33,12 +37,13 @@ class NoteBubble:
         if pygame.Rect(box).inflate(2 * ring, 2 * ring).collidepoint(target):
             self._side = note, around, not is_low
             box = _place(desk, around, note.text, not is_low)
-        if contains(around, target) and contains(around, box[:2]):  # else the line would cross other things
+        # A line from or to a point outside of the map would cross other things.
+        if contains(around, target) and contains(around, box[:2]):
             _draw_line(desk, box, target, ring)
         _draw_bubble(desk, box, note)
 
     def _is_low(self, note: Note, around: Box, target: tuple[int, int]) -> bool:
-        """Whether it stands at the foot of the map: as before, if this note has been drawn."""
+        """Return whether the note is at the bottom of the map; a note drawn before keeps its side."""
         if self._side is None or self._side[:2] != (note, around):
             _, top, _, height = around
             self._side = note, around, target[1] < top + height // 2 or target[1] > top + height
@@ -46,7 +51,7 @@ class NoteBubble:
 
 
 def _draw_line(desk: Desk, box: Box, target: tuple[int, int], ring: int) -> None:
-    """To the ring around the target, which it leaves free."""
+    """Draw the line from the note to the ring around its target."""
     x, y, width, height = box
     edge = min(max(target[0], x), x + width), min(max(target[1], y), y + height)
     way = pygame.Vector2(edge) - pygame.Vector2(target)
@@ -83,7 +88,10 @@ def _lines(desk: Desk, text: str, width: int) -> list[str]:
 
 
 def _place(desk: Desk, around: Box, text: str, is_low: bool) -> Box:
-    """On the map; over the foot of the sidebar where the map is too small; without a sidebar beside the map."""
+    """Return the box of a note: on the map, or if the map is too small, at the bottom of the sidebar.
+
+    Without a sidebar, the note goes to the left or right of the map.
+    """
     px = desk.canvas.px
     left, top, room, height = around
     width = min(px(WIDTH), room - 2 * px(PAD))
@@ -103,7 +111,7 @@ def _height(desk: Desk, text: str, width: int) -> int:
 
 
 def _beside(desk: Desk, around: Box, text: str) -> Box:
-    """Over what stands at the right of a small map, or at its left where there is more room."""
+    """Return the box of a note to the right of a small map, or to its left if there is more room."""
     px, window = desk.canvas.px, desk.canvas.surface.get_width()
     left, top, room, _ = around
     right = left + room + px(PAD)
@@ -114,7 +122,7 @@ def _beside(desk: Desk, around: Box, text: str) -> Box:
 
 
 def _target(desk: Desk, panel: Panel, boxes: PanelBoxes, note: Note) -> tuple[int, int] | None:
-    """Where the line ends, in the window."""
+    """Return the position in the window that the note points at; None if it is not on screen."""
     cells = pointing.cells_of(panel, note.points_at)
     if cells:
         return pointing.middle_of(desk, panel, boxes, cells[0])

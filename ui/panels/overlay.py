@@ -62,7 +62,13 @@ def message_area(plan: Layout) -> Box:
 
 
 def dim(desk: Desk, boxes: Sequence[Box] | None = None) -> None:
-    """Dim the whole window behind a dialog, or only the given rectangles if the rest is still dim from the last frame."""
+    """Dim the window behind a dialog.
+
+    Args:
+        desk: View context.
+        boxes: Rectangles drawn in this frame; only these are dimmed, because the rest is still dim from the last frame.
+            None to dim the whole window.
+    """
     surface = desk.canvas.surface
     veil = _veil(surface.get_size(), desk.palette.window)
     if boxes is None:
@@ -70,7 +76,7 @@ def dim(desk: Desk, boxes: Sequence[Box] | None = None) -> None:
         return
     rects = [pygame.Rect(box) for box in dict.fromkeys(boxes)]
     for rect in rects:
-        # dim each area only once: the layer is translucent
+        # Dim each area only once: the layer is translucent.
         if not any(other is not rect and other.contains(rect) for other in rects):
             surface.blit(veil, rect, rect)
 
@@ -86,8 +92,8 @@ def _veil(size: tuple[int, int], colour: Colour) -> pygame.Surface:
 class Corners:
     """Pixels under the corners of dialogs, saved to restore them in the next frame.
 
-    The corners are antialiased and partly transparent: drawn twice over the same pixels while the window rests, they
-    would become darker.
+    The corners are partly transparent. While the window rests they must not be drawn over themselves, or they would
+    become more opaque in every frame.
     """
 
     def __init__(self) -> None:
@@ -110,6 +116,7 @@ class Corners:
                         self._beneath.append((surface.subsurface(piece).copy(), piece.topleft))
 
     def put_back(self, surface: pygame.Surface) -> None:
+        """Restore the pixels saved in the last frame."""
         for piece, place in self._beneath:
             surface.blit(piece, place)
 
@@ -122,6 +129,7 @@ class Tooltip:
         self.box: Box | None = None  # rectangle of the visible tooltip in pixels; None while hidden
 
     def draw(self, canvas: Canvas) -> None:
+        """Draw the tooltip if the pointer has rested long enough, and update `box`."""
         self.box = None
         spot = canvas.spot_at(canvas.mouse) if canvas.held is None else None
         found = spot.id if spot is not None and spot.tip else ""

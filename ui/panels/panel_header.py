@@ -1,4 +1,4 @@
-"""The header of a panel: the agent, its parameters, what it does, and buttons."""
+"""Header of a panel: the agent, its parameters, its state, and buttons."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,21 +21,22 @@ from ui.panels import mark
 from ui.panels.desk import Desk
 from ui.widgets.canvas import Canvas, HotSpot
 
-ICON, ICON_GAP, ICONS = 20, 2, 2  # side of a button, the room behind it, and how many there are
+ICON, ICON_GAP, ICONS = 20, 2, 2  # side of a button, gap after it (both in design units), and number of buttons
 PREPARING = "preparing"
 _PREPARING_TIP = "Its kernels are being compiled, which happens once; all agents wait for it"
 _WHOLE = "All agents of this crowd: sort them, and follow one"
-STATE_PAD = 16  # of the chip around a state's word
+STATE_PAD = 16  # padding of the chip around a state, left and right together, in design units
 STATE_GAP = 8
 NAME_GAP = 7
-LEAST_NAME = 24  # less of a name says nothing, where that is not all of it
-LEAST_LABEL = 40  # of a name that others have, too, beside what tells them apart
-MOST_LABEL = 110  # of a long name, before the buttons of the panel give way
+LEAST_NAME = 24  # minimum width of a shortened name in design units: a shorter one is not recognisable
+# Minimum width in design units of a name that other agents share, next to the chips that distinguish them
+LEAST_LABEL = 40
+MOST_LABEL = 110  # maximum width in design units reserved for a name; buttons take the rest
 
 
 @dataclass(frozen=True)
 class _Chip:
-    """Budget or parameter of an agent, in its header."""
+    """Budget or parameter of an agent, shown in its header."""
 
     spot_id: str
     label: str
@@ -44,15 +45,16 @@ class _Chip:
     tip: str
     key: str = ""
     is_on: bool = True
-    tells_apart: bool = False  # another agent has another value
+    tells_apart: bool = False  # whether another agent has a different value
 
 
 def draw(desk: Desk, box: Box, panel: Panel, place: int) -> None:
-    """Mark, name and parameters, state and buttons: in one row, or in two where a panel is narrow and high.
+    """Draw mark, name, parameters, state and buttons: in one row, or in two if the panel is narrow and high.
 
-    The state is always seen, and nothing moves when it changes: the room that the longest word needs is kept. Next
-    comes what tells the agent from the others: its name, or where another has the same, such as its weight. Buttons
-    give way, until the pointer comes: then the name does.
+    The state is always visible, and nothing moves when it changes: space is reserved for the longest state. Next in
+    priority is what distinguishes the agent from the others: its name, or if others have the same name, parameters such
+    as its weight. Buttons are left out if there is no room; while the pointer is over the header, they replace the name
+    instead.
     """
     canvas = desk.canvas
     x, y, width, height = box
@@ -69,8 +71,15 @@ def draw(desk: Desk, box: Box, panel: Panel, place: int) -> None:
 def _draw_two_rows(
     desk: Desk, panel: Panel, places: tuple[int, int, int], row: tuple[int, int], is_pointed: bool
 ) -> None:
-    """Name and buttons, below them parameters and state. `places`: where the rows begin, the first behind the mark, and
-    where they end; `row`: top and height of the first.
+    """Draw name and buttons in the first row, parameters and state in the second.
+
+    Args:
+        desk: View context.
+        panel: Panel of the header.
+        places: Left edge of the second row, left edge of the first row (to the right of the mark), and right edge of
+            both.
+        row: Top and height of the first row.
+        is_pointed: Whether the pointer is over the header.
     """
     canvas, px, (margin, left, right), middle = desk.canvas, desk.canvas.px, places, row[0] + row[1] // 2
     below, chips = middle + px(HEADER_ROW), _chips(desk, panel)
@@ -79,7 +88,8 @@ def _draw_two_rows(
     words = wording.LONG_STATES if fits_long else wording.SHORT_STATES
     end = _draw_state(desk, panel, margin, right, below, words) - px(STATE_GAP)
     chips = _draw_chips(canvas, chips, margin, end, below)
-    if chips and chips[0].tells_apart and _shares_name(desk, panel):  # beside the name, or in its place
+    # Distinguishing chips without room in the second row go next to the name, or replace it.
+    if chips and chips[0].tells_apart and _shares_name(desk, panel):
         telling = _telling_within(desk, panel, chips, right - left, right)
         icons = _icons_within(desk, right - left - telling - px(LEAST_NAME + NAME_GAP)) if is_pointed else 0
         right = _draw_icons(desk, right, middle, panel, icons)
@@ -90,7 +100,15 @@ def _draw_two_rows(
 
 
 def _draw_one_row(desk: Desk, panel: Panel, ends: tuple[int, int], row: tuple[int, int], is_pointed: bool) -> None:
-    """`row`: its top and its height."""
+    """Draw name, parameters, state and buttons in one row.
+
+    Args:
+        desk: View context.
+        panel: Panel of the header.
+        ends: Left and right edge of the row.
+        row: Top and height of the row.
+        is_pointed: Whether the pointer is over the header.
+    """
     canvas, px, middle, (left, right) = desk.canvas, desk.canvas.px, row[0] + row[1] // 2, ends
     chips, name = _chips(desk, panel), _label_width(canvas, panel.view)
     short = _widest(desk, panel, wording.SHORT_STATES)
@@ -104,15 +122,24 @@ def _draw_one_row(desk: Desk, panel: Panel, ends: tuple[int, int], row: tuple[in
     fits_long = name + _widest(desk, panel, wording.LONG_STATES) - short <= free
     words = wording.LONG_STATES if fits_long else wording.SHORT_STATES
     right = _draw_state(desk, panel, left, right, middle, words) - px(STATE_GAP)
-    if not stand_last:  # in place of the name: the state stays where it is
+    if not stand_last:  # the buttons replace the name, so that the state does not move
         right = _draw_icons(desk, right, middle, panel, icons)
     left = _draw_name(desk, panel, left, right - telling, row)
     _draw_chips(canvas, chips, left, right, middle)
 
 
 def _telling_within(desk: Desk, panel: Panel, chips: list[_Chip], free: int, name: int) -> int:
-    """The room for those chips that tell the agent from the others: beside its name, or in place of it where there is
-    room for one of both, and another agent has the same name.
+    """Return the width to reserve for the chips that distinguish the agent from the others.
+
+    They are placed next to the name. If another agent has the same name and there is room for only one of both, they
+    replace the name.
+
+    Args:
+        desk: View context.
+        panel: Panel of the header.
+        chips: All chips of the header.
+        free: Width available for name and chips, in pixels.
+        name: Width of the name, in pixels.
     """
     widths = [_chip_width(desk.canvas, chip) for chip in chips if chip.tells_apart]
     if not _shares_name(desk, panel):
@@ -121,12 +148,12 @@ def _telling_within(desk: Desk, panel: Panel, chips: list[_Chip], free: int, nam
 
 
 def _as_many(widths: list[int], room: int) -> int:
-    """The width of the first of these, as many as there is room for."""
+    """Return the total width of the longest prefix of `widths` that fits into `room`."""
     return max((total for total in accumulate(widths) if total <= room), default=0)
 
 
 def _draw_chips(canvas: Canvas, chips: list[_Chip], left: int, right: int, middle: int) -> list[_Chip]:
-    """As many as fit; returns the others."""
+    """Draw as many chips as fit, and return the others."""
     for number, chip in enumerate(chips):
         if left + _chip_width(canvas, chip) > right:
             return chips[number:]
@@ -135,7 +162,7 @@ def _draw_chips(canvas: Canvas, chips: list[_Chip], left: int, right: int, middl
 
 
 def _shares_name(desk: Desk, panel: Panel) -> bool:
-    """Whether another agent is called the same and differs in what its chips say."""
+    """Return whether another agent has the same name but differs in what its chips show."""
     view, others = panel.view, (other.view for other in desk.session.run.panels if other.key != panel.key)
     return any(other.label == view.label and _parameters(other) != _parameters(view) for other in others)
 
@@ -149,7 +176,10 @@ def _label_width(canvas: Canvas, view: WalkerView) -> int:
 
 
 def _draw_name(desk: Desk, panel: Panel, left: int, right: int, row: tuple[int, int]) -> int:
-    """The label, cut if need be, and the algorithm that it does not name, if it fits; where the next may begin."""
+    """Draw the label and return the left edge of what follows.
+
+    The label is shortened if it is too long. The algorithm follows if the label does not contain it and there is room.
+    """
     canvas, view, middle = desk.canvas, panel.view, row[0] + row[1] // 2
     room = right - left - canvas.px(NAME_GAP)
     if room < min(canvas.px(LEAST_NAME), canvas.text_width(view.label, 15, "bold")):
@@ -167,7 +197,11 @@ def _draw_name(desk: Desk, panel: Panel, left: int, right: int, row: tuple[int, 
 
 
 def _icons_beside(desk: Desk, panel: Panel, room: int, is_pointed: bool) -> int:
-    """How many buttons there are in the room of the name: what it leaves, or under the pointer at least one."""
+    """Return how many buttons to draw.
+
+    Usually they get the space that the name leaves. Under the pointer they may shorten the name to LEAST_LABEL, and a
+    single button may replace it.
+    """
     px = desk.canvas.px
     usual = _icons_within(desk, room - min(_label_width(desk.canvas, panel.view), px(MOST_LABEL)))
     if not is_pointed:
@@ -176,12 +210,12 @@ def _icons_beside(desk: Desk, panel: Panel, room: int, is_pointed: bool) -> int:
 
 
 def _icons_within(desk: Desk, room: int) -> int:
-    """How many buttons have room."""
+    """Return how many buttons fit into a width."""
     return 0 if desk.is_picture else min(ICONS, max(0, room // desk.canvas.px(ICON + ICON_GAP)))
 
 
 def _draw_icons(desk: Desk, right: int, middle: int, panel: Panel, count: int) -> int:
-    """The first so many buttons; returns where what stands before them may end."""
+    """Draw the first `count` buttons right-aligned and return the new right edge."""
     edit = partial(desk.edit_agent, panel.key)
     icons = (
         ("edit", "dots", edit, _WHOLE if panel.crowd else "Agent and all its parameters", "edit_agent"),
@@ -193,8 +227,9 @@ def _draw_icons(desk: Desk, right: int, middle: int, panel: Panel, count: int) -
 
 
 def _icon_at_the_end(desk: Desk, panel: Panel) -> "tuple[str, str, partial[None], str, str]":
-    """Return the button that removes the agent. In a panel that fills the window the same place leads back to all
-    panels instead: there, a cross would be taken for closing the view.
+    """Return the button that removes the agent, or in a maximised panel the one that goes back to all panels.
+
+    A maximised panel has no cross there, because users would take it for closing the view.
     """
     if desk.state.is_maximised:
         return "restore", "restore", partial(desk.run, "maximise"), "Back to all panels", "maximise"
@@ -209,7 +244,7 @@ def _next_kind(desk: Desk, panel: Panel, step: int) -> None:
 def _icon(
     desk: Desk, spot_id: str, right: int, middle: int, shape: str, action: "partial[None]", tip: str, key: str
 ) -> int:
-    """A small icon button that ends at `right`; returns where the next thing may end."""
+    """Draw a small icon button that ends at `right`, and return the right edge for the next one."""
     canvas = desk.canvas
     side = canvas.px(ICON)
     box = (right - side, middle - side // 2, side, side)
@@ -255,6 +290,7 @@ def _icon(
 
 
 def state_colour(canvas: Canvas, view: WalkerView) -> Colour:
+    """Return the colour of an agent's state: arrived, a warning, or the accent colour."""
     palette = canvas.palette
     if view.status is Status.AT_GOAL:
         return palette.arrived
@@ -281,14 +317,21 @@ def _state_text(desk: Desk, panel: Panel, words: tuple[str, ...]) -> str:
 
 
 def _widest(desk: Desk, panel: Panel, words: tuple[str, ...]) -> int:
-    """Width of the chip around the longest of these states, and of the present one, which may be none of them."""
+    """Return the width of the chip around the longest of the given states.
+
+    The present state is included, because it may be none of them.
+    """
     canvas, present, crowd = desk.canvas, _state_text(desk, panel, words), panel.crowd
     possible = words if crowd is None else (state_of(crowd.numbers.count, crowd.numbers.count),)
     return max(canvas.text_width(word, 12) for word in (*possible, present)) + canvas.px(STATE_PAD)
 
 
 def _draw_state(desk: Desk, panel: Panel, left: int, right: int, middle: int, words: tuple[str, ...]) -> int:
-    """The state in words, in a rounded chip that ends at `right`. Returns where the room of the longest one begins."""
+    """Draw the state in a rounded chip that ends at `right`.
+
+    Returns:
+        Left edge of the width reserved for the longest state.
+    """
     canvas, text = desk.canvas, _state_text(desk, panel, words)
     room = min(canvas.text_width(text, 12), right - left - canvas.px(STATE_PAD))
     if room <= 0:
@@ -314,7 +357,7 @@ def _state_tip(view: WalkerView) -> str:
 
 
 def _chips(desk: Desk, panel: Panel) -> list[_Chip]:
-    """Budget and parameters; what tells this agent from the others first."""
+    """Return budget and parameters as chips, the ones that distinguish this agent from the others first."""
     view, key = panel.view, panel.key
     others = [other.view for other in desk.session.run.panels if other.key != key]
     alike = [other for other in others if other.spec.key == view.spec.key]
@@ -351,7 +394,7 @@ def _step(desk: Desk, key: PanelKey, param: Param, step: int) -> None:
 
 
 def _flip(desk: Desk, key: PanelKey, param: Param) -> None:
-    """A click on a parameter: the other truth value, the next choice, or the editor for numbers."""
+    """Change a parameter after a click: toggle it, take its next choice, or open the editor for a number."""
     if not turning.flip_param(desk.session, key, param):
         desk.edit_agent(key)
 
@@ -366,7 +409,7 @@ def _chip_width(canvas: Canvas, chip: _Chip) -> int:
 
 
 def _draw_chip(canvas: Canvas, chip: _Chip, left: int, middle: int) -> int:
-    """One chip; returns where the next may begin."""
+    """Draw one chip and return the left edge of the next."""
     width, height = _chip_width(canvas, chip) - canvas.px(4), canvas.px(20)
     box = (left, middle - height // 2, width, height)
     hot = canvas.spot(HotSpot(chip.spot_id, box, chip.action, chip.tip, chip.key, wheel=chip.wheel))

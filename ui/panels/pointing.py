@@ -1,4 +1,4 @@
-"""Rings around what a lesson or a note points at: cells, agents, goals, numbers below the maps."""
+"""Rings around the targets of a lesson or a note: cells, agents, goals, and frames around numbers below the maps."""
 
 import pygame
 
@@ -9,13 +9,13 @@ from ui.model.run import Panel
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
-LEAST_RING = 15  # radius in design units: inside there is room for a mark
-ROUND_A_CELL = 0.8  # in cells: what lies beside a cell is to be seen
+LEAST_RING = 15  # minimum radius in design units, with room for a mark inside
+ROUND_A_CELL = 0.8  # radius in cells, small enough to leave the neighbouring cells visible
 _IN_PANEL = {measure.key: measure.panel for measure in MEASURES if measure.panel is not None}
 
 
 def draw(desk: Desk, highlights: tuple[Highlight, ...]) -> None:
-    """As far as the panels are on screen."""
+    """Draw all highlights whose panels are on screen."""
     for panel, boxes in desk.scene.panels():
         for highlight in highlights:
             if highlight.agent == panel.view.label:
@@ -32,7 +32,7 @@ def _draw_one(desk: Desk, panel: Panel, boxes: PanelBoxes, highlight: Highlight)
 
 
 def number_spot(desk: Desk, panel: Panel, highlight: Highlight) -> HotSpot | None:
-    """Where a measure stands in the foot of a panel; None: it is none, or has no room."""
+    """Return the hot spot of a highlighted number in a panel; None if it is not a number or has no room there."""
     shown = _IN_PANEL.get(highlight.what)
     names = (shown.name, shown.short) if shown is not None else ()
     spots = (desk.canvas.spot_named(f"hud:{panel.key}:{name}") for name in names)
@@ -40,6 +40,7 @@ def number_spot(desk: Desk, panel: Panel, highlight: Highlight) -> HotSpot | Non
 
 
 def cells_of(panel: Panel, highlight: Highlight) -> list[int]:
+    """Return the cells that a highlight names in a panel."""
     grid, view = panel.snapshot.grid, panel.view
     named = {"agent": view.position, "best": view.agent.best, "goal": view.goal, "start": view.start}
     cells = [named[highlight.what]] if highlight.what in named else []
@@ -47,18 +48,19 @@ def cells_of(panel: Panel, highlight: Highlight) -> list[int]:
 
 
 def middle_of(desk: Desk, panel: Panel, boxes: PanelBoxes, cell: int) -> tuple[int, int]:
-    """Where the middle of a cell is in the window."""
+    """Return the centre of a cell in window coordinates."""
     x, y = panel.snapshot.grid.xy(cell)
     px, py = desk.scene.camera(panel.key, boxes).to_px(x + 0.5, y + 0.5)
     return boxes.map[0] + round(px), boxes.map[1] + round(py)
 
 
 def radius(desk: Desk, panel: Panel, boxes: PanelBoxes) -> int:
-    """Of the ring around a cell."""
+    """Return the radius of the ring around a cell, in pixels."""
     return max(desk.canvas.px(LEAST_RING), round(ROUND_A_CELL * desk.scene.camera(panel.key, boxes).zoom))
 
 
 def ring(desk: Desk, panel: Panel, boxes: PanelBoxes, cell: int) -> None:
+    """Draw a ring around a cell, clipped to the map."""
     canvas, palette = desk.canvas, desk.palette
     centre = middle_of(desk, panel, boxes, cell)
     outer = radius(desk, panel, boxes)
@@ -69,6 +71,7 @@ def ring(desk: Desk, panel: Panel, boxes: PanelBoxes, cell: int) -> None:
 
 
 def frame(desk: Desk, box: Box) -> None:
+    """Draw a frame around a box."""
     x, y, width, height = box
     gap = desk.canvas.px(3)
     desk.canvas.outline((x - gap, y - gap, width + 2 * gap, height + 2 * gap), desk.palette.accent, 7, 2.5)

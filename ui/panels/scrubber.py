@@ -1,4 +1,4 @@
-"""The line of time: what has been recorded, what happened when, and a handle to go anywhere."""
+"""Time line: the recorded ticks, marks of events, and a handle that seeks to any tick."""
 
 from functools import partial
 
@@ -17,8 +17,8 @@ from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
 MOST_HANDLES = 60
-LEGEND, LEGEND_FROM = 16, 46  # height of the names of marks, and of all where they have room
-CLICK_REACH = 0.004  # of the line: a hand that shakes moves nothing
+LEGEND, LEGEND_FROM = 16, 46  # height of the legend, and minimum height of a time line with a legend, in design units
+CLICK_REACH = 0.004  # share of the line below which a drag counts as a click, against shaky hands
 
 NAMES = {
     MarkKind.EDIT: "edit",
@@ -41,7 +41,7 @@ def colour_of(desk: Desk, kind: MarkKind) -> Colour:
 
 
 def draw(desk: Desk, box: Box) -> None:
-    """The bar with its marks, and below it what their shapes stand for."""
+    """Draw the bar with its marks, and below it the legend of the marks."""
     session = desk.session
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
@@ -72,24 +72,24 @@ def draw(desk: Desk, box: Box) -> None:
 
 
 def end_of(desk: Desk) -> int:
-    """The last tick of the line."""
+    """Return the last tick of the line."""
     return max(desk.session.run.end, desk.session.tick, 1)
 
 
 def _recorded(desk: Desk, end: int) -> str:
-    """Say how much of the line is on record: less than all of it while a changed run is computed anew."""
+    """Return how much of the line is recorded: not all of it while a run is recomputed after a change of its past."""
     run = desk.session.run
     return f"{run.recorded_end:,} of {end:,} recorded" if run.recorded_end < run.end else f"{end:,} recorded"
 
 
 def tick_at(desk: Desk, x: int) -> int:
-    """The tick at a place of the line of time as it was drawn last."""
+    """Return the tick at a horizontal position in the window, for the time line as last drawn."""
     left, _, width, _ = desk.state.time_bar
     return round(end_of(desk) * min(1.0, max(0.0, (x - left) / max(1, width))))
 
 
 def _draw_deeds(desk: Desk, bar: Box, end: int) -> None:
-    """A handle on each line of the script: dragged, it is done at another tick, and the run is computed anew."""
+    """Add a handle for each line of the script; dragging it moves the edit to another tick and recomputes the run."""
     canvas, px, session = desk.canvas, desk.canvas.px, desk.session
     for deed in script.deeds(session.run)[-MOST_HANDLES:]:
         at = bar[0] + round(bar[2] * min(deed.tick, end) / end)
@@ -110,7 +110,7 @@ def _carry_deed(desk: Desk, deed_id: int, position: tuple[int, int]) -> None:
 
 
 def _drop_deed(desk: Desk, deed: Deed) -> None:
-    """Where it was dropped; a click without a way goes to its tick."""
+    """Move a dragged edit to the tick where it was dropped, or after a click without a drag, seek to its tick."""
     carried, desk.state.carried_deed = desk.state.carried_deed, None
     if carried is None or abs(carried[1] - deed.tick) <= end_of(desk) * CLICK_REACH:
         desk.player.seek(deed.tick)
@@ -124,7 +124,7 @@ def _drag(desk: Desk, bar: Box, end: int, position: tuple[int, int]) -> None:
 
 
 def _draw_marks(desk: Desk, session: Session, bar: Box, end: int) -> None:
-    """At most one mark of a kind in a pixel column: a long run must not cost more to draw."""
+    """Draw at most one mark of each kind per pixel column, so that a long run does not cost more to draw."""
     surface = desk.canvas.surface
     px = desk.canvas.px
     timeline = session.run.timeline
@@ -144,7 +144,7 @@ def _draw_marks(desk: Desk, session: Session, bar: Box, end: int) -> None:
                 surface.fill(ink, (left, y + inset, last - first + thick, height - 2 * inset))
             continue
         for column in (x + np.flatnonzero(is_marked)).tolist():
-            if kind is not MarkKind.ARRIVAL:  # a triangle above the bar
+            if kind is not MarkKind.ARRIVAL:  # triangle above the bar
                 size = px(5)
                 top = y - px(3)
                 pygame.draw.polygon(
@@ -155,13 +155,16 @@ def _draw_marks(desk: Desk, session: Session, bar: Box, end: int) -> None:
 
 
 def _stretches(is_marked: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """The first and the last column of each stretch of marks side by side: hundreds of units back up all the time."""
+    """Return first and last column of each run of adjacent marks.
+
+    Runs are drawn as one rectangle, because a crowd of hundreds makes back-moves in almost every tick.
+    """
     edges = np.flatnonzero(np.diff(is_marked, prepend=False, append=False)).tolist()
     return [(first, beyond - 1) for first, beyond in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _draw_export(desk: Desk, bar: Box, end: int) -> None:
-    """The marked range of ticks to export: brackets around it, and a line below it."""
+    """Draw the range of ticks marked for export: brackets around it and a line below it."""
     canvas, px, state = desk.canvas, desk.canvas.px, desk.state
     if state.mark_in is None and state.mark_out is None:
         return

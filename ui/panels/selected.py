@@ -1,4 +1,4 @@
-"""What is selected, on the maps: a line of dashes that walks around it, and the piece that is in the hand."""
+"""Selection on the maps: an animated dashed outline, and the floating piece being moved or pasted."""
 
 import time
 from functools import lru_cache
@@ -15,15 +15,15 @@ from ui.model.selecting import Selecting
 from ui.model.selection import Lines, Piece, Selection
 from ui.panels.desk import Desk
 
-DASH = 5  # design units
-PACE = 20.0  # of them a second
-PIECE_ALPHA, TINT_ALPHA = 200, 90  # of 255
-MOST_LINES = 1500  # in one panel: more would take too long in every frame
-_LONGEST = 8192  # pixels of a strip of dashes: longer than a side of any window
+DASH = 5  # length of a dash in design units
+PACE = 20.0  # speed of the dashes in design units per second
+PIECE_ALPHA, TINT_ALPHA = 200, 90  # opacity of a floating piece and of a tint, from 0 to 255
+MOST_LINES = 1500  # maximum number of outline segments drawn per panel; more would take too long in every frame
+_LONGEST = 8192  # length of the strip of dashes in pixels, longer than a side of any window
 
 
 def draw(desk: Desk, selecting: Selecting) -> None:
-    """In every panel of the branch to which it goes what is done."""
+    """Draw the selection in every panel of the front branch, to which edits apply."""
     shown, floating = selecting.shown, selecting.floating
     if shown is None:
         return
@@ -44,17 +44,18 @@ def draw(desk: Desk, selecting: Selecting) -> None:
 
 
 def _edge(cell: float | npt.NDArray[np.int32], origin: float, zoom: float) -> npt.NDArray[np.int64]:
-    """The first pixel of columns (or rows) of cells; `left_of` in ui/draw/kernels/paint.py says the same."""
+    """Return the first pixel of columns (or rows) of cells, by the formula of `left_of` in ui/draw/kernels/paint.py."""
     return np.ceil((np.asarray(cell) - origin) * zoom - 0.5).astype(np.int64)
 
 
-# --- the line around it ---------------------------------------------------------------------------
+# --- outline --------------------------------------------------------------------------------------
 
 
 def _draw_outline(desk: Desk, area: Box, camera: Camera, selection: Selection) -> None:
-    """Its straight pieces, each cut out of one long strip of dashes, however many dashes it has.
+    """Draw the outline of a selection as straight segments, each blitted from one long strip of dashes.
 
-    Where there are too many pieces for that, the cells are tinted.
+    A blit costs the same for any number of dashes. If there are more than MOST_LINES segments, the cells are tinted
+    instead.
     """
     px, palette, surface = desk.canvas.px, desk.palette, desk.canvas.surface
     dash, width = max(2, px(DASH)), max(1, px(2))
@@ -73,7 +74,14 @@ def _draw_outline(desk: Desk, area: Box, camera: Camera, selection: Selection) -
 
 
 def _in_view(lines: Lines, camera: Camera, size: tuple[int, int], width: int) -> list[list[int]]:
-    """Of lines as they lie in a row: pixels beside and along it where they begin, and how long they are."""
+    """Return the visible segments as [pixel across, first pixel along, length along].
+
+    Args:
+        lines: Segments in cells as rows of (position across, begin, end).
+        camera: Camera whose `top` is the direction across and whose `left` the direction along.
+        size: Size of the map area in pixels: along, across.
+        width: Width of the outline in pixels.
+    """
     beside = _edge(lines[:, 0], camera.top, camera.zoom) - width // 2
     begin = np.maximum(-width, _edge(lines[:, 1], camera.left, camera.zoom) - width // 2)
     stop = np.minimum(size[0] + width, _edge(lines[:, 2], camera.left, camera.zoom) + width - width // 2)
@@ -96,11 +104,11 @@ def _upright(dash: int, width: int, dark: Colour, light: Colour) -> pygame.Surfa
     return pygame.transform.rotate(_strip(dash, width, dark, light), -90)
 
 
-# --- the piece in the hand ------------------------------------------------------------------------
+# --- floating piece -------------------------------------------------------------------------------
 
 
 def _draw_cells(surface: pygame.Surface, area: Box, camera: Camera, image: pygame.Surface, place: Selection) -> None:
-    """A picture with a pixel for each cell, made as large as cells are, as far as it can be seen."""
+    """Draw the visible part of an image with one pixel per cell, scaled to the size of cells."""
     zoom = camera.zoom
     columns = _seen(place.left - camera.left, zoom, place.width, area[2])
     rows = _seen(place.top - camera.top, zoom, place.height, area[3])
@@ -114,14 +122,21 @@ def _draw_cells(surface: pygame.Surface, area: Box, camera: Camera, image: pygam
 
 
 def _seen(offset: float, zoom: float, count: int, pixels: int) -> tuple[int, int]:
-    """Which of the columns (or rows) are in view: the first one, and the one after the last."""
+    """Return the half-open range of visible columns (or rows)."""
     first, end = int(np.floor(-offset)), int(np.ceil(pixels / zoom - offset))
     return max(0, first), min(count, end)
 
 
 @lru_cache(maxsize=4)
 def _picture(piece: Piece, palette: Palette, has_edges: bool) -> pygame.Surface:
-    """Walls are filled as on the map, where the larger ones are edges on what is outside."""
+    """Return the image of a piece in the colours of the map.
+
+    Args:
+        piece: Piece to draw.
+        palette: Colours of the theme.
+        has_edges: Whether cells are so large that the map draws walls as edges on the colour of the outside; the image
+            then has that colour in place of walls.
+    """
     image = pygame.Surface((piece.width, piece.height), pygame.SRCALPHA)
     pygame.surfarray.pixels3d(image)[:] = _colours(palette, palette.outside if has_edges else palette.wall)[
         piece.letters
@@ -140,7 +155,7 @@ def _tinted(selection: Selection, palette: Palette) -> pygame.Surface:
 
 @lru_cache(maxsize=4)
 def _colours(palette: Palette, wall: Colour) -> npt.NDArray[np.uint8]:
-    """By letter."""
+    """Return the colour of each terrain letter, indexed by character code."""
     table = np.full((256, 3), wall, np.uint8)
     for letters, colour in ((".GB", palette.free), ("S", palette.swamp), ("W", palette.water), ("T", palette.trees)):
         for letter in letters:

@@ -1,4 +1,4 @@
-"""Sidebar, in the Edit tab: what can be done with what is selected."""
+"""Section of the Edit tab with the commands for the selection."""
 
 from ui.panels.desk import Desk
 
@@ -11,7 +11,7 @@ LINES = (
 
 
 def draw(desk: Desk, x: int, y: int, width: int) -> int:
-    """Buttons, where the Select tool is chosen or something is selected. Returns where they end."""
+    """Draw the buttons if the Select tool is chosen or cells are selected, and return the bottom."""
     canvas, state = desk.canvas, desk.state
     if state.tool != "select" and state.selection is None:
         return y

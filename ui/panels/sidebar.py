@@ -1,4 +1,4 @@
-"""The bar at the right: tabs of what to show, what to change, what is under the pointer, how they compare, and time."""
+"""Sidebar with tabs: layers, editing, inspector, comparison and time."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +12,7 @@ from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 from ui.widgets.scrolling import LEAST_THUMB, ScrollBar
 
-SCROLLS = 15  # at the right, where a bar may stand: so far are words from it that they never touch
+SCROLLS = 15  # width in design units kept free at the right, so that text never touches the scroll bar
 TABS = (
     ("layers", "Layers", tab_layers.draw),
     ("edit", "Edit", tab_edit.draw),
@@ -47,7 +47,7 @@ def draw(desk: Desk, box: Box) -> None:
 
 
 def draw_handle(desk: Desk, box: Box) -> None:
-    """Draw the strip that brings a hidden sidebar back, with an arrow towards where it will be."""
+    """Draw the strip that shows a hidden sidebar again, with an arrow in the direction where it will open."""
     canvas, palette = desk.canvas, desk.palette
     command = f"tab_{desk.settings.sidebar_tab}"
     tip = "Show the sidebar"
@@ -60,7 +60,7 @@ def draw_handle(desk: Desk, box: Box) -> None:
 
 
 def _draw_code(desk: Desk, box: Box) -> Box:
-    """In slow motion the algorithm of the focused agent at the foot; returns what is left."""
+    """Draw the pseudocode of the focused agent at the bottom in slow motion, and return the remaining box."""
     found = code_card.reading_of(desk)
     if found is None:
         return box
@@ -89,8 +89,9 @@ def _draw_tab(desk: Desk, box: Box, key: str, name: str) -> None:
 
 
 def _draw_lesson(desk: Desk, box: Box, playing: Playing) -> None:
-    """Its step, and the buttons below: always to be seen, however long the text is. What an answer is told stands at
-    the end, and comes into view.
+    """Draw a lesson's step, and its buttons below it, which are always visible however long the text is.
+
+    After an answer the text scrolls to the end, where the explanation is.
     """
     x, y, width, height = box
     foot, key = lesson_card.foot_height(desk), f"lesson {playing.place}"
@@ -104,7 +105,7 @@ def _draw_lesson(desk: Desk, box: Box, playing: Playing) -> None:
 
 
 def _draw_body(desk: Desk, box: Box, key: str, draw_tab: Callable[[Desk, Box], int]) -> int:
-    """The chosen tab or a lesson's step, scrolled by the wheel where its room is too low. Returns where it ends."""
+    """Draw the chosen tab or a lesson's step, scrolled by the wheel if it is too high, and return the bottom."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
     canvas.spot(HotSpot("sidebar", box, None, wheel=partial(scroll, desk, key)))
@@ -121,7 +122,7 @@ def _draw_body(desk: Desk, box: Box, key: str, draw_tab: Callable[[Desk, Box], i
 
 
 def _to_focus(desk: Desk, box: Box, offset: int) -> int:
-    """How far to scroll to the control that the keyboard has just come to."""
+    """Return the pixels to scroll so that a control that just got the keyboard focus is visible."""
     canvas, (_, y, _, height), margin = desk.canvas, box, desk.canvas.px(8)
     came_from, desk.state.followed_focus = desk.state.followed_focus, canvas.focus_id
     place = canvas.scrolled.get(canvas.focus_id or "")
@@ -132,13 +133,13 @@ def _to_focus(desk: Desk, box: Box, offset: int) -> int:
 
 
 def scroll(desk: Desk, key: str, steps: int) -> None:
-    """Move the tab by wheel steps; up is positive."""
+    """Scroll a tab by wheel steps; up is positive."""
     moved = desk.state.sidebar_scroll.get(key, 0) - steps * desk.canvas.px(48)
     desk.state.sidebar_scroll[key] = max(0, min(desk.state.sidebar_hidden, moved))
 
 
 def _draw_scroll_bar(desk: Desk, key: str, box: Box, offset: int, hidden: int) -> None:
-    """The bar of dialogs' lists, at the edge of the sidebar; it can be dragged."""
+    """Draw a draggable scroll bar at the edge of the sidebar, in the style of lists in dialogs."""
     canvas = desk.canvas
     x, y, width, height = box
     bar = ScrollBar(height, height + hidden, offset)

@@ -1,4 +1,4 @@
-"""A value between a minus and a plus; the wheel works too."""
+"""Stepper: a value between a minus and a plus button, also changed by the mouse wheel."""
 
 from collections.abc import Callable
 from functools import partial
@@ -21,7 +21,17 @@ def draw(
     tip: str,
     key: str = "",
 ) -> None:
-    """The stepper, its right end and its top given."""
+    """Draw a stepper.
+
+    Args:
+        canvas: Target of the drawing.
+        spot_id: Id of the hot spot, and prefix of the ids of the buttons.
+        right_top: Top right corner in pixels.
+        text: Value as text.
+        step: Callback that gets the number of steps, negative to decrease.
+        tip: Tooltip.
+        key: Keyboard shortcut, shown in the tooltip.
+    """
     px = canvas.px
     side, middle, height = px(_SIDE), px(_MIDDLE), px(_HEIGHT)
     left, y = right_top[0] - width(canvas), right_top[1]

@@ -1,4 +1,4 @@
-"""Sidebar: how the agents compare, in a few numbers and over time."""
+"""Sidebar tab that compares the agents: a table of a few measures, and charts over time."""
 
 from functools import partial
 from itertools import accumulate
@@ -13,15 +13,15 @@ from ui.panels.desk import Desk
 from ui.widgets.canvas import Canvas, HotSpot
 
 COLUMNS = ("suboptimality", "back_moves", "revisits", "expansions")
-"""The measures that fit into the sidebar."""
+"""Keys of the measures shown in the sidebar."""
 
 COLUMN_GAP = 10
 
-WHOSE = 36  # two lines of text
+WHOSE = 36  # height of two lines of text, in design units
 
 
 def draw(desk: Desk, box: Box) -> int:
-    """Returns where the content ends."""
+    """Draw the tab and return its bottom."""
     x, y, width, height = box
     px = desk.canvas.px
     y = _draw_table(desk, x, y, width)
@@ -50,7 +50,7 @@ def draw(desk: Desk, box: Box) -> int:
 
 
 def _draw_whose(desk: Desk, x: int, y: int, width: int) -> int:
-    """Whose lines the charts have, where that is one of a crowd."""
+    """Draw which agent of each crowd the charts show."""
     for text in charts.whose(desk.session.run.panels):
         box = (x, y, width, desk.canvas.px(WHOSE))
         y += desk.canvas.wrapped(box, text, size=12, colour=desk.palette.dim) + desk.canvas.px(6)
@@ -58,7 +58,7 @@ def _draw_whose(desk: Desk, x: int, y: int, width: int) -> int:
 
 
 def _draw_trials(desk: Desk, x: int, y: int, width: int) -> int:
-    """How often agents that learn walk from start to goal."""
+    """Draw the number of trials, if any agent learns: how often it walks from start to goal."""
     if not any(panel.view.spec.keeps_h for panel in desk.session.run.panels):
         return y
     canvas = desk.canvas
@@ -79,7 +79,7 @@ def _turn_trials(desk: Desk, step: int) -> None:
 
 
 def _draw_table(desk: Desk, x: int, y: int, width: int) -> int:
-    """Columns are as wide as their numbers, so that names have the rest."""
+    """Draw the table; columns are as wide as their numbers, and names get the rest."""
     canvas, px, panels = desk.canvas, desk.canvas.px, desk.session.run.panels
     columns = [_Column(canvas, MEASURE_BY_KEY[key], [panel.view for panel in panels]) for key in COLUMNS]
     rights = _ends([column.width for column in columns], px(COLUMN_GAP), x + width)
@@ -108,7 +108,7 @@ def _draw_row_start(desk: Desk, panel: Panel, place: int, row: Box, names_end: i
 
 
 class _Column:
-    """A measure of all agents, in words, and the pixels that they need."""
+    """Measure of all agents as text, and its width in pixels."""
 
     def __init__(self, canvas: Canvas, measure: Measure, views: list[WalkerView]) -> None:
         self.measure, self.heading = measure, _heading(measure)
@@ -126,13 +126,13 @@ def _value(measure: Measure, view: WalkerView) -> str:
 
 
 def _ends(widths: list[int], gap: int, right: int) -> list[int]:
-    """Where each column ends; the last one at `right`."""
+    """Return the right edge of each column; the last one ends at `right`."""
     before = accumulate(reversed(widths[1:]), lambda end, wide: end - wide - gap, initial=right)
     return list(before)[::-1]
 
 
 def _draw_reference(desk: Desk, x: int, y: int, width: int) -> int:
-    """What the ratios are over: our own optimum, and the one a problem list states."""
+    """Draw the denominator of the ratios: the computed optimal cost, and the one stated in a problem list."""
     canvas = desk.canvas
     if all(panel.view.has_own_ends for panel in desk.session.run.panels):
         text = "optimal: between the ends of each agent"

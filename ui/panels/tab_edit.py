@@ -1,4 +1,4 @@
-"""Sidebar: tools, undo, switches and random changes."""
+"""Sidebar tab for editing: tools, undo, switches, random changes and rules of the run."""
 
 from functools import partial
 
@@ -21,7 +21,7 @@ _SELECTING = (
 
 
 def draw(desk: Desk, box: Box) -> int:
-    """Returns where the content ends."""
+    """Draw the tab and return its bottom."""
     x, y, width, _ = box
     y = _draw_tools(desk, x, y, width)
     y = selection_tab.draw(desk, x, y, width)
@@ -161,7 +161,7 @@ def _draw_switches(desk: Desk, x: int, y: int, width: int) -> int:
 
 
 def _draw_changes(desk: Desk, x: int, y: int, width: int) -> int:
-    """The papers' random dynamics: on or off, how much, how often."""
+    """Draw the random changes of the papers: on or off, percentage of cells, and interval."""
     canvas = desk.canvas
     px = canvas.px
     changes = desk.session.run.world.random_changes
@@ -190,7 +190,7 @@ def _draw_changes(desk: Desk, x: int, y: int, width: int) -> int:
 
 
 def _draw_tick_ms(desk: Desk, x: int, y: int, width: int) -> int:
-    """The milliseconds that a game gives to pathfinding."""
+    """Draw the time limit in milliseconds that all agents share in a tick, as in a game."""
     canvas, limit = desk.canvas, desk.session.run.world.tick_ms
     px = canvas.px
     y = desk.heading(x, y, "Milliseconds a tick, all agents together")
@@ -218,7 +218,7 @@ RULE_TIPS = {
 
 
 def _draw_movement(desk: Desk, x: int, y: int, width: int) -> int:
-    """By which rule agents move, and what a diagonal costs. Another one begins the run again."""
+    """Draw the movement rule and the cost of a diagonal; changing either begins the run again."""
     canvas, movement = desk.canvas, desk.session.run.world.grid.movement
     px = canvas.px
     canvas.text((x + width, y), "begins the run again", size=12, colour=desk.palette.dim, align="right")
@@ -237,7 +237,7 @@ def _draw_movement(desk: Desk, x: int, y: int, width: int) -> int:
 
 
 def _draw_rules(desk: Desk, x: int, y: int, width: int) -> int:
-    """What the map is, and how the mouse edits."""
+    """Draw name, size and movement rule of the map, and how the mouse edits."""
     grid = desk.session.run.world.grid
     canvas = desk.canvas
     canvas.hline(x, y, width)

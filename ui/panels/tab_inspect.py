@@ -1,4 +1,4 @@
-"""Sidebar: why every agent did its last move, and everything that it knows about one cell."""
+"""Sidebar tab that inspects one cell: why every agent made its last move, and what it knows about the cell."""
 
 import math
 
@@ -21,7 +21,7 @@ LETTERS = {".": "free", "G": "grass", "S": "swamp", "B": "free", "W": "water", "
 
 
 def draw(desk: Desk, box: Box) -> int:
-    """Returns where the content ends."""
+    """Draw the tab and return its bottom."""
     x, y, width, _ = box
     canvas, palette = desk.canvas, desk.palette
     cell = desk.inspected_cell()
@@ -50,7 +50,7 @@ def _have_own_goals(desk: Desk) -> bool:
 
 
 def _distance_facts(desk: Desk, panel: Panel, cell: int) -> list[tuple[str, str]]:
-    """Where agents have goals of their own, the distance is a fact of each."""
+    """Return the true distance as a fact of the panel's agent, if agents have goals of their own."""
     if not _have_own_goals(desk) or panel.mind is None:
         return []
     distance = desk.true_distance(panel, cell)
@@ -101,7 +101,13 @@ def _number(value: float) -> str:
 
 
 def cell_facts(panel: Panel, cell: int, level: int = 0) -> list[tuple[str, str]]:
-    """(name, value) of everything that an agent knows about a cell of its own world. `level`: see shown_regions()."""
+    """Return (name, value) of everything that an agent knows about a cell of its own world.
+
+    Args:
+        panel: Panel of the agent.
+        cell: Index of the cell.
+        level: Level of the abstraction, see shown_regions().
+    """
     view, grid = panel.view, panel.snapshot.grid
     facts = [("visits", f"{int(view.visits[cell]):,}")]
     facts += [("marked", name) for name, cells in view.agent.groups.items() if cell in cells]
@@ -130,7 +136,7 @@ def cell_facts(panel: Panel, cell: int, level: int = 0) -> list[tuple[str, str]]
 
 
 def _database_facts(agent: AgentView, cell: int, level: int) -> list[tuple[str, str]]:
-    """What the data computed before the run has of a cell."""
+    """Return (name, value) of what the agent's prepared data contains about a cell."""
     facts = [("subgoal", f"number {i + 1}") for i in np.flatnonzero(agent.waypoints == cell).tolist()]
     if agent.depths is not None and agent.depths[cell]:
         facts.append(("depth", str(int(agent.depths[cell]))))
@@ -149,7 +155,7 @@ def _database_facts(agent: AgentView, cell: int, level: int) -> list[tuple[str, 
 
 
 def data_lines(agent: AgentView) -> list[str]:
-    """What was computed before the run: how large it is, what making it took, and whether it suits the map."""
+    """Return sentences about an agent's prepared data: size, cost of building it, and expected coverage of problems."""
     lines = [_data_line(data) for data in agent.prepared if data.build_expansions]
     return [*lines, *_coverage_lines(agent)]
 
@@ -175,7 +181,15 @@ def _size(count: int) -> str:
 
 
 def _draw_agent(desk: Desk, row: tuple[int, int, int], panel: Panel, place: int, facts: list[tuple[str, str]]) -> int:
-    """`row`: left, top and width; `place`: of the panel, which its mark says."""
+    """Draw the section of one agent and return its bottom.
+
+    Args:
+        desk: View context.
+        row: Left, top and width in pixels.
+        panel: Panel of the agent.
+        place: Index of the panel, shown in its mark.
+        facts: What the agent knows about the inspected cell, as (name, value).
+    """
     canvas, palette, (x, y, width) = desk.canvas, desk.palette, row
     px = canvas.px
     canvas.hline(x, y, width)

@@ -1,4 +1,4 @@
-"""Sidebar: the layers with their marks (the legend), and the heat map. Layers of other agents stand at the end."""
+"""Sidebar tab with the layers and their marks (the legend), and the heat map; layers of other agents are at the end."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -37,7 +37,7 @@ NO_HEAT = {
     "depth": "no agent here chooses its depth",
     "difference": "there is only one panel",
 }
-"""Why a heat map shows nothing, where it does not."""
+"""Reasons for an empty heat map, by its kind."""
 
 OTHERS = "Nothing to show of these agents"
 
@@ -46,7 +46,7 @@ CROWD_HEAT = "a crowd has visits; click an agent for its own"
 
 
 def draw(desk: Desk, box: Box) -> int:
-    """Returns where the content ends."""
+    """Draw the tab and return its bottom."""
     x, y, width, height = box
     px = desk.canvas.px
     heat_height = px(150)
@@ -62,7 +62,7 @@ def draw(desk: Desk, box: Box) -> int:
 
 
 def _draw_keep(desk: Desk, box: Box) -> int:
-    """Draw the button that makes what is shown the user's default; returns where it ends."""
+    """Draw the button that stores the present view as the user's default, and return the top of what follows."""
     px = desk.canvas.px
     desk.canvas.button(
         "keep_view",
@@ -77,7 +77,7 @@ def _draw_keep(desk: Desk, box: Box) -> int:
 
 
 def _draw_others(desk: Desk, box: Box, layers: Sequence[Layer]) -> int:
-    """The layers that are there for other agents than those on screen."""
+    """Draw the layers that do not apply to any agent on screen, and return the bottom."""
     if not layers:
         return box[1]
     canvas, px = desk.canvas, desk.canvas.px
@@ -88,7 +88,7 @@ def _draw_others(desk: Desk, box: Box, layers: Sequence[Layer]) -> int:
 
 
 def _draw_rows(desk: Desk, first: Box, layers: Iterable[Layer]) -> int:
-    """A row for each layer, one below the other; returns where the last one ends."""
+    """Draw one row per layer and return the bottom."""
     px = desk.canvas.px
     x, y, width, row = first
     for layer in layers:
@@ -114,13 +114,13 @@ def _draw_row(desk: Desk, box: Box, layer: Layer) -> None:
 
 
 def highest_level(desk: Desk) -> int:
-    """That of the highest abstraction which the agents on screen have; 0: none has one."""
+    """Return the highest abstraction level of all agents on screen; 0 if no agent has an abstraction."""
     prepared = (data for panel in desk.scene.shown_panels for data in panel.view.agent.prepared)
     return max((highest(data.tables) for data in prepared if data.kind == ABSTRACTION), default=0)
 
 
 def _draw_level(desk: Desk, box: Box, top: int) -> None:
-    """Which level's regions are drawn: the agents' own, or one for all."""
+    """Draw the slider for the abstraction level of the regions: each agent's own level, or one level for all."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
     level = min(desk.scene.layers.region_level, top)
@@ -142,7 +142,7 @@ def _draw_level(desk: Desk, box: Box, top: int) -> None:
 
 
 def _draw_heat(desk: Desk, box: Box) -> int:
-    """The selector, the scale and the colour bar; returns where the next thing may begin."""
+    """Draw the choice of heat maps, their options and the colour bar, and return the top of what follows."""
     canvas = desk.canvas
     x, y, width, _ = box
     px = canvas.px
@@ -166,7 +166,7 @@ def _draw_heat(desk: Desk, box: Box) -> int:
 
 
 def _why_not(desk: Desk, kind: str) -> str:
-    """Why there is no heat on screen."""
+    """Return why no heat is visible."""
     if desk.scene.hides_heat:
         return HIDDEN_HEAT
     has_crowd = any(panel.crowd is not None for panel in desk.scene.shown_panels)
@@ -174,7 +174,7 @@ def _why_not(desk: Desk, kind: str) -> str:
 
 
 def _draw_heat_options(desk: Desk, x: int, y: int, width: int) -> None:
-    """Two words that can be clicked: the scale and the colours."""
+    """Draw the clickable names of the scale (linear or logarithmic) and of the colours."""
     canvas = desk.canvas
     heat = desk.scene.layers.heat
     right = x + width
@@ -189,7 +189,7 @@ def _draw_heat_options(desk: Desk, x: int, y: int, width: int) -> None:
 
 
 def _draw_bar(desk: Desk, box: Box) -> None:
-    """The bands side by side, and what the first and the last stand for. The scale is the same in all panels."""
+    """Draw the colour bands with the values of the first and the last; the scale is the same in all panels."""
     canvas, scale = desk.canvas, desk.scene.heat_scale
     x, y, width, height = box
     colours = scale.colours(desk.palette)
@@ -211,7 +211,10 @@ def _draw_bar(desk: Desk, box: Box) -> None:
 
 
 def _draw_compared(desk: Desk, box: Box) -> None:
-    """The panels A and B by name, each beside its badge; a short one leaves its room to the other."""
+    """Draw the names of the panels A and B, each to the right of its badge.
+
+    A short name leaves the rest of its width to the other name.
+    """
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
     names = compared_names(*desk.scene.compared_panels())
@@ -228,11 +231,13 @@ def _draw_compared(desk: Desk, box: Box) -> None:
 
 
 def next_heat(desk: Desk) -> None:
+    """Switch to the next kind of heat map."""
     kinds = list(HEAT_KINDS)
     desk.scene.layers.show_heat(kinds[(kinds.index(desk.scene.layers.heat.kind) + 1) % len(kinds)])
 
 
 def next_colours(desk: Desk) -> None:
+    """Switch to the next colours of heat maps."""
     names = HEAT_MAPS
     after = names[(names.index(desk.scene.layers.heat.colours) + 1) % len(names)]
     desk.scene.layers.heat = replace(desk.scene.layers.heat, colours=after)

@@ -1,4 +1,4 @@
-"""Sidebar: the branches as a small tree, and the script of edits as data."""
+"""Sidebar tab for time: the branches as a small tree, and the script of edits."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ from ui.model.wording import RunNames
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
-MOST_DEEDS = 200  # of a long script the latest are listed
+MOST_DEEDS = 200  # maximum number of lines listed; of a longer script the latest are shown
 BUTTONS = (
     ("branch", "Branch"),
     ("split_policy", "Split"),
@@ -24,7 +24,7 @@ BUTTONS = (
 
 
 def draw(desk: Desk, box: Box) -> int:
-    """Returns where the content ends."""
+    """Draw the tab and return its bottom."""
     x, y, width, _ = box
     session = desk.session
     y = desk.heading(x, y, "Branches")
@@ -37,7 +37,7 @@ def draw(desk: Desk, box: Box) -> int:
 
 
 def tree_order(session: Session) -> list[tuple[int, Branch]]:
-    """(depth, branch): parents before their children, in the order in which they were made."""
+    """Return (depth, branch) of all branches: parents before their children, siblings in order of creation."""
     found: list[tuple[int, Branch]] = []
 
     def visit(parent: int | None, depth: int) -> None:
@@ -52,7 +52,11 @@ def tree_order(session: Session) -> list[tuple[int, Branch]]:
 
 
 def _draw_branch(desk: Desk, session: Session, x: int, y: int, width: int, branch: Branch, depth: int) -> int:
-    """One row: shown or not, name, the tick at which it left its parent."""
+    """Draw a row with check box, name and the tick at which the branch left its parent.
+
+    Returns:
+        Top of the next row.
+    """
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
     row = (x, y, width, px(26))
@@ -126,7 +130,7 @@ def _draw_buttons(desk: Desk, x: int, y: int, width: int) -> int:
 
 
 def _draw_divergence(desk: Desk, session: Session, x: int, y: int, width: int) -> int:
-    """A run that does not meet its own digests again says so."""
+    """Draw a warning if the digests of the run differ from the stored ones, and return the top of what follows."""
     tick = session.run.timeline.diverged
     if tick is None:
         return y
@@ -172,7 +176,11 @@ def _draw_script(desk: Desk, session: Session, x: int, y: int, width: int) -> in
 
 
 def _draw_deed(desk: Desk, session: Session, x: int, y: int, width: int, deed: Deed, complaint: str) -> int:
-    """Two lines: what and when; and what can be done with it."""
+    """Draw a line of the script: what was done and when, with buttons to move, repeat or delete it.
+
+    Returns:
+        Top of the next line.
+    """
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
     ink = palette.warning if complaint else None if deed.is_enabled else palette.dim

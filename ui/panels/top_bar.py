@@ -1,4 +1,4 @@
-"""The bar at the top: what is open, and the commands that open something else."""
+"""Bar at the top: the title of the open file, and buttons that open something else."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,16 +17,26 @@ BUTTONS = (
     ("gallery", "Gallery"),
     ("open", "Open"),
 )
-"""From the right."""
+"""Command and label of each button, from right to left."""
 
 DROPPED_FIRST = ("theme", "generate", "record", "gallery", "save_session", "help")
-"""In a window too narrow for all, after their keys have gone; Open stays."""
+"""Commands in the order in which their buttons are left out of a narrow window.
+
+The shortcuts on the buttons are left out before; Open is always shown.
+"""
 
 LEAST_TITLE = 90
 
 
 def draw(desk: Desk, box: Box, indicator: Callable[[int, int], int] | None = None) -> None:
-    """`indicator` draws what is being recorded, ending at an x; it returns where it begins."""
+    """Draw the bar.
+
+    Args:
+        desk: View context.
+        box: Rectangle of the bar, in pixels.
+        indicator: Callback that draws the recording indicator, right-aligned at x and centred at y, and returns its
+            left edge.
+    """
     canvas = desk.canvas
     x, y, width, height = box
     px, middle = canvas.px, y + height // 2
@@ -40,7 +50,7 @@ def draw(desk: Desk, box: Box, indicator: Callable[[int, int], int] | None = Non
 
 
 def _draw_title(desk: Desk, left: int, right: int, box: Box) -> None:
-    """What is open, and the beginning of what its author says about it; a click shows all of that."""
+    """Draw the title of the open file and the beginning of its description; a click shows the whole description."""
     canvas = desk.canvas
     _, y, _, height = box
     px, middle = canvas.px, y + height // 2
@@ -64,7 +74,7 @@ def _draw_title(desk: Desk, left: int, right: int, box: Box) -> None:
 
 
 def _draw_movement(desk: Desk, left: int, right: int, box: Box) -> int:
-    """By which rule agents move, where it is not the usual one; in a word where there is no room for more."""
+    """Draw the movement rule if it is not the usual one, as a single word if there is no room for more."""
     canvas, movement = desk.canvas, desk.session.run.world.grid.movement
     if movement == USUAL:
         return left
@@ -77,7 +87,7 @@ def _draw_movement(desk: Desk, left: int, right: int, box: Box) -> int:
 
 
 def _draw_divergence(desk: Desk, left: int, right: int, box: Box) -> int:
-    """A run that is not the one that was saved says so as long as it is open."""
+    """Draw a warning while the open run differs from the saved one."""
     canvas, found = desk.canvas, desk.session.run.timeline.divergence
     if found is None:
         return left
@@ -98,7 +108,7 @@ def _draw_divergence(desk: Desk, left: int, right: int, box: Box) -> int:
 
 
 def _draw_buttons(desk: Desk, left: int, right: int, middle: int) -> int:
-    """The buttons from the right, as many as fit; returns where they begin."""
+    """Draw as many buttons as fit, right-aligned, and return their left edge."""
     canvas = desk.canvas
     height = canvas.px(28)
     buttons, has_keys = _fitting(desk, right - left - canvas.px(LEAST_TITLE))
@@ -112,7 +122,7 @@ def _draw_buttons(desk: Desk, left: int, right: int, middle: int) -> int:
 
 
 def _fitting(desk: Desk, room: int) -> tuple[list[tuple[str, str]], bool]:
-    """The buttons for which there is room, and whether with their keys."""
+    """Return the buttons that fit into a width, and whether their shortcuts fit too."""
     shown = list(BUTTONS)
     for has_keys, dropped in ((True, ""), (False, ""), *((False, command) for command in DROPPED_FIRST)):
         shown = [button for button in shown if button[0] != dropped]

@@ -1,4 +1,4 @@
-"""The bar at the bottom: time, speed, budget, and "run until"."""
+"""Bar at the bottom: time, speed, budget, and "run until"."""
 
 import math
 from functools import partial
@@ -20,15 +20,15 @@ UNTIL = (
     ("until_tick", "tick ..."),
 )
 MAX_BUDGET = 4096
-MOST_NAMED = 3  # agents that the tip of the budget names
+MOST_NAMED = 3  # maximum number of agents named in the tooltip of the budget
 SLIDER = 150
 UNTIL_ROW = 26
-LEAST_UNTIL = 130  # of the buttons in rows
-LEAST_TIME = 220  # the line of time never goes: sliders do, whose keys remain
+LEAST_UNTIL = 130  # minimum width of the "run until" buttons in design units, if they are in rows
+LEAST_TIME = 220  # minimum width of the time line in design units; sliders are left out instead, since they have keys
 
 
 def draw(desk: Desk, box: Box) -> None:
-    """From the left, as much as there is room for; everything here has a key."""
+    """Draw as many controls as fit, from left to right; all of them also have keys."""
     canvas = desk.canvas
     canvas.fill(box, desk.palette.surface, 8)
     canvas.outline(box, desk.palette.edge, 8)
@@ -45,7 +45,7 @@ def draw(desk: Desk, box: Box) -> None:
         if left + px(22 + SLIDER) + kept > right:
             break
         left = part(desk, left + px(22), y, height)
-    rows = (height - px(6)) // px(UNTIL_ROW) if has_time_row else 1  # else the line of time stands below
+    rows = (height - px(6)) // px(UNTIL_ROW) if has_time_row else 1  # otherwise the time line is below the buttons
     if right - left > px(90):
         _draw_until(desk, left + px(22), right, y, rows)
     if not has_time_row:
@@ -59,7 +59,7 @@ def _draw_buttons(desk: Desk, left: int, middle: int) -> int:
 
 
 def _round(desk: Desk, command: str, left: int, middle: int, radius: float) -> int:
-    """A round button with a drawn icon; returns its right end."""
+    """Draw a round button with an icon and return its right edge."""
     canvas, palette = desk.canvas, desk.palette
     r = canvas.px(radius)
     centre = (left + r, middle)
@@ -146,7 +146,7 @@ def _draw_speed(desk: Desk, left: int, y: int, height: int) -> int:
 
 
 def _draw_slow_motion(desk: Desk, left: int, y: int, width: int) -> None:
-    """A button, which says how far slow motion has got while it is on."""
+    """Draw the button for slow motion, which shows the progress within the tick while it is on."""
     canvas, is_on = desk.canvas, desk.player.is_slow_motion
     label = "slow motion" if not is_on or desk.player.reveal is None else _revealed(desk)
     canvas.button(
@@ -162,7 +162,7 @@ def _draw_slow_motion(desk: Desk, left: int, y: int, width: int) -> None:
 
 
 def _revealed(desk: Desk) -> str:
-    """How far slow motion has got in this tick, for the agent that expands most in it."""
+    """Return the progress of slow motion within the tick, for the agent with the most expansions in it."""
     most = desk.player.last_expansions
     return f"expansion {min(desk.player.reveal or 0, most):,} of {most:,}"
 
@@ -191,7 +191,7 @@ def _draw_budget(desk: Desk, left: int, y: int, height: int) -> int:
 
 
 def _budget_tip(desk: Desk) -> str:
-    """Say which agents the shared budget acts on, or why on none."""
+    """Return which agents the shared budget affects, or why it affects none."""
     if reason := desk.why_not("raise_budget"):
         return reason
     sharing = turning.sharing_budget(desk.session)
@@ -206,7 +206,7 @@ def _budget_tip(desk: Desk) -> str:
 
 
 def _draw_until(desk: Desk, left: int, right: int, y: int, rows: int) -> None:
-    """Buttons for "run until", as many as fit into so many rows."""
+    """Draw the buttons for "run until", as many as fit into `rows` rows."""
     canvas, px = desk.canvas, desk.canvas.px
     x, top, size = left, y + px(6), px(22)
     x += canvas.text((x, top + size // 2), "run until", size=12, colour=desk.palette.dim, middle=True) + px(8)

@@ -1,4 +1,4 @@
-"""Sidebar, inspector: in a sentence, why each agent did its last move."""
+"""Sentence in the inspector that explains the last move of an agent."""
 
 from ui.model.run import Panel
 from ui.model.why import why
@@ -8,7 +8,7 @@ SIZE = 12.5
 
 
 def draw(desk: Desk, x: int, y: int, width: int, panel: Panel) -> int:
-    """Below the agent's name; returns where it ends. Nothing for a crowd of which nobody was chosen."""
+    """Draw the sentence below the agent's name and return the bottom; nothing for a crowd without a selected agent."""
     text = sentence(desk, panel)
     if not text:
         return y
@@ -17,7 +17,10 @@ def draw(desk: Desk, x: int, y: int, width: int, panel: Panel) -> int:
 
 
 def sentence(desk: Desk, panel: Panel) -> str:
-    """Made once for each snapshot: to find a fork takes as many steps as the way there."""
+    """Return the explanation of an agent's last move, cached for each snapshot.
+
+    Finding a fork takes as many steps as the way to it, so the explanation is not computed in every frame.
+    """
     mind = panel.mind
     if mind is None or desk.session.run.is_seeking:
         return ""

@@ -26,8 +26,8 @@ from ui.model.layout import Box, contains
 
 _LARGEST_CACHED_BOX = 40_000  # area in pixels above which rounded boxes are drawn directly
 RENEWED_EVERY = 3  # minimum number of frames between two redraws of a region, while the window rests
-# regions redrawn per frame, on average: eight panels and three bars are then each redrawn every sixth frame, often
-# enough for numbers
+# Maximum number of regions redrawn per frame, on average. Eight panels and three bars are then each redrawn every
+# sixth frame; numbers that change 20 times a second could not be read anyway.
 _PARTS_IN_A_FRAME = 2
 
 Action = Callable[[], None]
@@ -41,17 +41,17 @@ class HotSpot:
     """
 
     id: str
-    box: Box
-    action: Action | None = None
-    tip: str = ""
-    key: str = ""
-    # called with the mouse position while the button is held down
+    box: Box  # rectangle in pixels
+    action: Action | None = None  # callback of a click; None if a click does nothing
+    tip: str = ""  # tooltip; no tooltip if empty
+    key: str = ""  # keyboard shortcut, shown in the tooltip
+    # callback that gets the mouse position while the button is held down
     drag: Callable[[tuple[int, int]], None] | None = None
-    wheel: Callable[[int], None] | None = None
-    drop: Action | None = None  # called when the button is released after a drag
+    wheel: Callable[[int], None] | None = None  # callback of the mouse wheel: 1 for up, -1 for down
+    drop: Action | None = None  # callback for the release of the button after a drag
 
 
-# minimum width of a choice beyond that of its label, the gap to the next choice included, in design units
+# Minimum width of a choice beyond that of its label, the gap to the next choice included, in design units
 LEAST_SPARE = 13
 MOST_SPARE = 72  # maximum width of a choice beyond that of its label, in design units
 HANDLE = 7  # radius of a slider's handle, in design units
@@ -79,17 +79,18 @@ class Canvas:
         """
         self.fonts = Fonts()
         self.scale = scale
-        self.spots: list[HotSpot] = []
+        self.spots: list[HotSpot] = []  # hot spots of this frame, in drawing order
         self.focus_id: str | None = None  # id of the control that has the keyboard focus
-        self.held: HotSpot | None = None
-        self.mouse: tuple[int, int] = (-1, -1)
+        self.held: HotSpot | None = None  # hot spot that is being dragged
+        self.mouse: tuple[int, int] = (-1, -1)  # mouse position in pixels
         self.takes_mouse = True  # False while a modal dialog is open
         self.renewed: list[Box] = []  # dirty rectangles: regions drawn in this frame
         self.scrolled: dict[str, Box] = {}  # rectangles of all controls in scrolling areas by id, visible or not
         self._unseen: list[tuple[int, str]] = []  # scrolled out of view: (number of hot spots registered before it, id)
-        self._scrolls = False
+        self._scrolls = False  # whether drawing is inside of a scrolling area
+        # Whether the window rests, whether redraws are postponed in this frame, and whether the last frame was busy.
         self._rests = self._waits = self._was_busy = False
-        self._turn = 0
+        self._turn = 0  # frame counter of the round-robin, stopped while redraws are postponed
         self._parts: dict[str, list[HotSpot]] = {}  # hot spots of each region, from its last redraw
         self._groups: dict[str, None] = {}  # groups of regions in round-robin order (a dict used as an ordered set)
 
@@ -153,6 +154,7 @@ class Canvas:
         return (self._turn + list(self._groups).index(group)) % every == 0
 
     def px(self, units: float) -> int:
+        """Return a length in design units as pixels."""
         return round(units * self.scale)
 
     # --- hot spots --------------------------------------------------------------------------------
@@ -189,6 +191,7 @@ class Canvas:
         self.surface.set_clip(before)
 
     def is_hot(self, box: Box) -> bool:
+        """Return whether the mouse is over a box, and neither a dialog nor a drag has captured it."""
         return self.takes_mouse and self.held is None and contains(box, self.mouse)
 
     def spot_at(self, position: tuple[int, int]) -> HotSpot | None:
@@ -200,6 +203,7 @@ class Canvas:
         return next((s for s in reversed(self.spots) if s.wheel and contains(s.box, position)), None)
 
     def spot_named(self, spot_id: str) -> HotSpot | None:
+        """Return the hot spot with an id, or None if it is not visible in this frame."""
         return next((s for s in self.spots if s.id == spot_id), None)
 
     def focus_next(self, step: int) -> None:
@@ -295,6 +299,7 @@ class Canvas:
         return min(len(lines), shown) * line_height
 
     def wrap_lines(self, text: str, width: int, size: float = 13, face: str = "sans") -> list[str]:
+        """Return a text as lines of at most `width` pixels; words are not broken."""
         return list(_wrap(self.fonts.font(face, self.px(size)), text, width))
 
     # --- shapes -----------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ class Control:
     def __init__(self, dialog: Holder) -> None:
         self.dialog = dialog
         self.has_focus = False
-        self.is_held = False  # the mouse button was pressed on the control and is still down
+        self.is_held = False  # whether the mouse button was pressed on the control and is still down
 
     def key(self, event: pygame.event.Event) -> bool:
         """Handle a key press while the control has the focus, and return whether it was used."""
@@ -143,7 +143,7 @@ class Field(Control):
         """
         super().__init__(dialog)
         self.changed, self.finished = changed, finished
-        # of at least the minimum size, even in a tiny window
+        # Use at least the minimum size, even in a tiny window.
         room = rect.union((*rect.topleft, _LEAST_FIELD, _LEAST_FIELD))
         shown = typed_text(printable(text))
         self.element = _Entry(
@@ -295,7 +295,7 @@ class FocusRing(UIElement):
 
 
 class Veil(UIElement):
-    """Invisible modal backdrop that covers the window and catches the mouse for elements below it."""
+    """Invisible modal backdrop that covers the window and keeps the mouse away from the elements below it."""
 
     def __init__(self, dialog: Holder, layer: int) -> None:
         gui = dialog.host.gui

@@ -16,7 +16,7 @@ from ui.widgets.controls import Check, Choice, Control, Field, Picture, Slider
 from ui.widgets.holder import Holder
 from ui.widgets.scrolling import ScrollBar, Scroller
 
-_TYPING_REST_S, _DRAG_REST_S = 0.7, 0.12
+_TYPING_REST_S, _DRAG_REST_S = 0.7, 0.12  # seconds of rest before a typed or dragged value is reported
 _NAME, _CONTROL, _HELP_LINE, _GAP = 24, 30, 17, 14
 _HELP_SIZE = 12
 _FIELD = 84
@@ -44,9 +44,9 @@ class ParamForm:
             params: Parameters, one row each.
             values: Initial values by name.
             changed: Callback that gets the name and the new value of a changed parameter.
-            gives_back: Whether a field with an invalid text shows its last value again when it loses the focus. Use it
-                for forms whose changes take effect at once. If a button submits the form, the invalid text stays;
-                otherwise the button would submit a value that the user did not enter.
+            gives_back: Whether a field with an invalid text shows the value in effect again when it loses the focus.
+                Use it for forms whose changes take effect at once. If a button submits the form, the invalid text
+                stays; otherwise the button would submit a value that the user did not enter.
         """
         self.dialog, self.rect, self.gives_back = dialog, rect, gives_back
         self.values = dict(values)
@@ -147,7 +147,7 @@ class ParamForm:
             problem: Description of the contradiction; "" to clear it.
         """
         row = self._row(name)
-        says_more = row.is_wrong and not row.is_objected  # the field itself holds nothing legal
+        says_more = row.is_wrong and not row.is_objected  # the text of the field itself is invalid
         if not says_more and problem != row.problem and (problem or row.is_objected):
             row.complain(problem, is_wrong=bool(problem))
             row.is_objected = bool(problem)
@@ -254,7 +254,7 @@ class _Row:
         self._pend(_DRAG_REST_S)
 
     def typed(self, text: str) -> None:
-        """Parse the text of the field; while it is invalid, the slider shows the last valid value."""
+        """Parse the text of the field; while it is invalid, the slider shows the value in effect."""
         try:
             self._value = self.param.parse(text.strip())
         except ConfigError as error:
@@ -376,10 +376,11 @@ class _Scale:
         self.step = param.step or (1.0 if param.kind is int else (self.high - self.low) / 100.0)
         counted = (self.high - self.low) / self.step
         self.last = _FINE if self.is_log or counted > _FINE else max(1, round(counted))
-        # number of steps reserved for 0, which has no logarithm
+        # 1 if the first step is reserved for 0, which has no logarithm
         self._zeros = 1 if self.is_log and self.low <= 0 else 0
 
     def place_of(self, value: float) -> int:
+        """Return the slider step of a value."""
         if not self.is_log:
             return round((value - self.low) / (self.high - self.low) * self.last)
         if value < self.base:
@@ -388,6 +389,7 @@ class _Scale:
         return round(self._zeros + share * (self.last - self._zeros))
 
     def value_at(self, place: int) -> Value:
+        """Return the value at a slider step, rounded to whole steps of the parameter."""
         if not self.is_log:
             return self._legal(self.low + place / self.last * (self.high - self.low), self.step)
         if place < self._zeros:
@@ -408,7 +410,7 @@ class _Scale:
         return self._legal(value, 0.0)
 
     def _step_at(self, value: float) -> float:
-        """Return a power of ten between a hundredth and a tenth of the value, as the step at that value."""
+        """Return the step at a value: a power of ten, at most a tenth of the value but at least 1 for integers."""
         step = 10.0 ** (math.floor(math.log10(max(value, self.base))) - 1)
         return max(step, 1.0) if self.param.kind is int else step
 

@@ -22,7 +22,9 @@ _DOUBLE_CLICK_MS = 500
 
 @dataclass(frozen=True)
 class Col:
-    title: str = ""
+    """Column of a list."""
+
+    title: str = ""  # text in the header
     width: float = 0  # width in design units; 0: an equal share of the free width
     align: str = "left"
     face: str = "sans"
@@ -31,8 +33,10 @@ class Col:
 
 @dataclass(frozen=True)
 class Item:
-    cells: tuple[str, ...]
-    value: Any = None
+    """Row of a list."""
+
+    cells: tuple[str, ...]  # texts, one per column
+    value: Any = None  # object that the row represents, for the caller
     detail: str = ""  # second line of the row, small and grey
     is_dim: bool = False
     roles: dict[int, str] = field(default_factory=dict)  # names of the palette's colours for single cells, by column
@@ -105,9 +109,16 @@ class Rows(Scrolled):
 
     @property
     def item(self) -> Item | None:
+        """Return the selected row, or None if the list is empty."""
         return self.items[self.place] if 0 <= self.place < len(self.items) else None
 
     def select(self, place: int, tells: bool = True) -> None:
+        """Select a row by index, clamped to the list, and scroll it into view.
+
+        Args:
+            place: Index of the row.
+            tells: Whether to call the callback `selected` if the selection changes.
+        """
         before = self.place
         self.place = min(max(place, 0), len(self.items) - 1)
         if self.place >= 0:
@@ -215,7 +226,7 @@ class Rows(Scrolled):
         return int(self.element.surface.get_width()) - (px(ScrollBar.WIDTH + 6) if self.bar.is_needed else 0)
 
     def _pinned_widths(self) -> list[tuple[int, int]]:
-        """Return left edge and width of each column beside a pinned one; columns out of view have width 0."""
+        """Return left edge and width of each column if the first one is pinned; columns out of view have width 0."""
         px, left = self.dialog.px, self.dialog.px(_PINNED)
         boxes = [(0, left)]
         for place, column in enumerate(self.columns[1:], 1):

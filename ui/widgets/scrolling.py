@@ -38,6 +38,7 @@ class ScrollBar:
         return self._grabbed_at is not None
 
     def measure(self, view: int, whole: int) -> None:
+        """Set the heights of viewport and content, and keep the scroll position in range."""
         self.view, self.whole = max(1, view), max(1, whole)
         self.scroll_to(self.position)
 
@@ -57,6 +58,12 @@ class ScrollBar:
         return top, min(height, self.view)
 
     def press(self, y: float, least: int) -> None:
+        """Grab the thumb at height `y`, or first move it there if the press is outside of it.
+
+        Args:
+            y: Height of the press within the viewport, in pixels.
+            least: Minimum height of the thumb, in pixels.
+        """
         top, height = self.thumb(least)
         if not top <= y < top + height:
             self.centre_on(y, least)
