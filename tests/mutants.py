@@ -180,7 +180,7 @@ MUTANTS = (
         "    return text\n\n\ndef _too",
     ),
     commands('if "agent" in fields and row.agent == "never":', 'if "agent" in fields and row.agent == "none":'),
-    saving("session.unsaved.mark_unsaved()  # from", "session.work.mark_saved()  # from"),
+    saving("session.unsaved.mark_unsaved()", "session.unsaved.mark_saved()"),
     session("        if was_unsaved:\n", "        if False:\n"),
     keeper("if before is not None and len(self.left) < len(left):", "if before is None:"),
     undo("run.tree.relink(wanted.groups)", "pass"),
