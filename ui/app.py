@@ -1,4 +1,4 @@
-"""The phases of a frame: events in, time passes, a picture out. Tests drive the same three with events of their own."""
+"""Phases of a frame: handle events, let time pass, draw. Tests drive the same three phases with their own events."""
 
 import os
 import time
@@ -42,13 +42,14 @@ class App:
         self._corners = overlay.Corners()
         self.preparation = Preparation()
         self.safety = Safety(self.window, self._is_kept)
-        self.keeper: Keeper | None = None  # writes the journal, where there is one
+        self.keeper: Keeper | None = None  # writer of the journal; None: no journal is kept
         self.frame_ms = self.longest_frame_ms = 0.0
-        self._was_touched = True  # the system or the user had something to say in the last frame
-        self._hidden = 0  # panels for which there is no room
-        self._face: object = None  # how the window stood in the last frame, where it may rest in the next
-        self._is_whole = True  # whether all of it was drawn
-        self._versions: list[int] = []  # of the maps in the last frame
+        self._was_touched = True  # whether any event arrived in the last frame
+        self._hidden = 0  # number of panels that do not fit into the window
+        # inputs of the last frame; while they are unchanged, cached regions are reused; None: draw everything
+        self._face: object = None
+        self._is_whole = True  # whether the last frame was a full redraw
+        self._versions: list[int] = []  # version counters of the panels' maps in the last frame
 
     @property
     def session(self) -> Session:
@@ -75,13 +76,13 @@ class App:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the next picture would be like this one, unless somebody does something."""
+        """Return whether the next frame would look like this one if no event arrives."""
         window = self.window
         goes_on = (
             self._was_touched
             or window.player.is_going
             or window.state.preparing
-            or window.state.selection is not None  # its outline moves
+            or window.state.selection is not None  # the outline of a selection is animated
             or window.recording.is_busy
             or self.session.run.is_measuring
             or self.session.run.is_recording
@@ -108,7 +109,10 @@ class App:
             self.pointer.let_go()
 
     def _only_looks(self, event: pygame.event.Event) -> bool:
-        """Whether the mouse goes from a place on a map to another: nothing but maps and inspector can heed that."""
+        """Return whether the mouse moves from one map point to another without a button.
+
+        Only maps and the inspector react to such a motion, so bars and panels need no redraw.
+        """
         if event.type != pygame.MOUSEMOTION or any(event.buttons):
             return False
         places = event.pos, self.window.canvas.mouse
@@ -117,7 +121,7 @@ class App:
     # --- time -------------------------------------------------------------------------------------
 
     def pass_time(self, seconds: float) -> None:
-        """Let the ticks pass that are due, tell what happened, keep the dialog alive."""
+        """Compute the ticks that are due, write the journal, show notifications, and update the open dialog."""
         window = self.window
         self._let_ticks_pass(seconds)
         self._let_guides_look()
@@ -134,15 +138,19 @@ class App:
         window.state.preparing = tuple(self.preparation.missing(needed_by(session.run.panels)))
         tick = session.tick
         if not window.recording.must_wait and not window.state.preparing:
-            # no frame of a video is dropped, and no agent begins before the others: else time waits
+            # Time waits for a recording that is behind (no frame of a video is dropped), and until the kernels of all
+            # agents are compiled (no agent begins before the others).
             window.player.pass_time(seconds, TICKING_SHARE / FRAMES_PER_SECOND)
             if not session.run.is_seeking and session.tick == tick:
                 session.run.continue_recording()
-        if not session.run.is_seeking and session.tick == tick:  # a tick has measured for itself
+        if not session.run.is_seeking and session.tick == tick:  # a tick includes its own share of measuring
             session.run.go_on_measuring()
 
     def _let_guides_look(self) -> None:
-        """Notes and lessons wait for what happens; and what one waits for may be the end of the run."""
+        """Let notes and the lesson react to the run, then stop the run where it is over.
+
+        The end is checked last because a note or a lesson may wait for the end of the run.
+        """
         window, session = self.window, self.session
         if window.state.notes is not None:
             window.state.notes.look(session)
@@ -152,7 +160,7 @@ class App:
             window.say(told)
 
     def _tell_told(self) -> None:
-        """What the session has had to say since the last frame."""
+        """Show the notifications queued by the session since the last frame, and clear the queue."""
         window, told = self.window, self.session.told
         for text in told.messages:
             window.tell(text)
@@ -165,7 +173,7 @@ class App:
             told.alarms.clear()
 
     def _tell_hidden(self) -> None:
-        """Say it whenever there are more panels without room than before."""
+        """Notify the user whenever the number of panels that do not fit has risen."""
         hidden = max(0, len(self.session.run.panels) - MOST_PANELS)
         if hidden > self._hidden:
             self.window.say(
@@ -175,7 +183,7 @@ class App:
         self._hidden = hidden
 
     def _draw_lesson(self) -> None:
-        """What its step points at; and the step itself where there is no sidebar for it."""
+        """Draw the highlights of the current lesson step, and the step's card over the maps if no sidebar is shown."""
         desk = self.window.desk
         if desk.state.lesson is not None:
             pointing.draw(desk, desk.state.lesson.step.highlights)
@@ -185,10 +193,15 @@ class App:
     # --- the picture ------------------------------------------------------------------------------
 
     def draw(self, is_untouched: bool = False) -> None:
-        """`is_untouched`: the user has done nothing since the last frame, so the window may rest."""
+        """Draw the window.
+
+        Args:
+            is_untouched: Whether there was no user input since the last frame except mouse motion over maps. Then
+                cached regions of the last frame may be reused.
+        """
         window = self.window
         desk, canvas, surface = window.desk, window.canvas, window.surface
-        before, self._face = self._face, None  # a frame that fails leaves none
+        before, self._face = self._face, None  # None stays if this frame fails, so the next one draws everything
         face = self._present_face()
         rests = is_untouched and face is not None and face == before
         canvas.takes_mouse = not window.dialogs.takes_all
@@ -210,18 +223,22 @@ class App:
         overlay.draw_messages(desk, desk.scene.layout)
         menu.draw(desk)
         if window.dialogs.takes_all:
-            overlay.dim(desk, canvas.renewed if rests else None)  # what stands is dim already
+            overlay.dim(desk, canvas.renewed if rests else None)  # reused regions are dimmed already
         dialog = window.dialogs.dialog
         self._corners.keep(surface, dialog.places() if dialog is not None else (), canvas.px(overlay.CORNER))
         if dialog is not None:
             window.dialogs.gui.draw_ui(surface)
         elif not self._draw_tooltip() and rests:
-            face = None  # of the one before something is left where the window rested
+            face = None  # the previous tooltip is still visible in a reused region: draw everything next time
         self.pointer.show_cursor()
         self._is_whole, self._face = not rests or dialog is not None, face
 
     def _draw_tooltip(self) -> bool:
-        """Over whatever stands there; whether none was shown before or it covers what was covered then."""
+        """Draw the tooltip over everything else.
+
+        Returns:
+            Whether no part of an earlier tooltip stays visible: there was none, or the new one covers the same box.
+        """
         before = self.tooltip.box
         self.tooltip.draw(self.window.canvas)
         if self.tooltip.box is not None:
@@ -229,12 +246,20 @@ class App:
         return before is None or self.tooltip.box == before
 
     def _has_map_changed(self) -> bool:
-        """Whether a map is another since the last frame: the tick and the picture take twice as long then."""
+        """Return whether any panel's map has changed since the last frame.
+
+        After a map change the tick and the drawing take twice as long.
+        """
         before, self._versions = self._versions, [panel.world.grid.version for panel in self.session.run.panels]
         return self._versions != before
 
     def _present_face(self) -> object:
-        """What must be as it was for parts of the window to stand as they are; None: something lies over them."""
+        """Return the inputs of this frame, which must be unchanged for cached regions to be reused.
+
+        Returns:
+            A value to compare with the one of the next frame; None if an overlay covers parts of the window, so that
+            everything has to be drawn.
+        """
         window, session = self.window, self.session
         if overlay.lies_over(window.desk):
             return None
@@ -243,7 +268,7 @@ class App:
         return look, doing, session.generation, session.focused_key, len(session.run.panels)
 
     def present(self) -> None:
-        """Show what was drawn: all of it, or the parts that are new."""
+        """Present the frame: the whole window after a full redraw, else only the redrawn rectangles."""
         if self._is_whole:
             pygame.display.flip()
         else:

@@ -1,4 +1,4 @@
-"""Programs of ours that run beside the window: the one that films, and the one that compiles kernels."""
+"""Start of the subprocesses of the window: the film worker and the compilers of kernels."""
 
 import os
 import subprocess
@@ -13,9 +13,14 @@ NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
 def apart(platform: str = sys.platform, *, is_idle: bool = False) -> dict[str, Any]:
-    """How to start a program that a Ctrl+C in the terminal of the window does not end, and that shows no window.
+    """Return the options of `subprocess.Popen` for a detached subprocess.
 
-    `is_idle`: it only gets what nobody else wants of the processor. On POSIX it sees to that itself, by os.nice.
+    Ctrl+C in the terminal of the window does not end such a subprocess, and on Windows it opens no console window.
+
+    Args:
+        platform: Value of `sys.platform`; tests pass others.
+        is_idle: Whether the subprocess runs at idle priority. Only used on Windows: on POSIX the subprocess calls
+            `be_idle` itself.
     """
     if platform != "win32":
         return {"start_new_session": True}
@@ -26,13 +31,21 @@ def apart(platform: str = sys.platform, *, is_idle: bool = False) -> dict[str, A
 def start(
     module: str, *words: str, is_idle: bool = False, variables: Mapping[str, str] = NO_VARIABLES, **pipes: Any
 ) -> "subprocess.Popen[bytes]":
-    """Start `python -m module` with the same folders and caches as this program."""
+    """Start `python -m module` as a detached subprocess with the same folders and caches as this program.
+
+    Args:
+        module: Dotted name of the module.
+        words: Command-line arguments.
+        is_idle: Whether to run at idle priority (see `apart`).
+        variables: Environment variables added to those of this program.
+        pipes: `stdin`, `stdout` and `stderr` of `subprocess.Popen`.
+    """
     environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": "1", **variables}
     command = [sys.executable, "-m", module, *words]
     return subprocess.Popen(command, cwd=ROOT, env=environment, **pipes, **apart(is_idle=is_idle))
 
 
 def be_idle() -> None:
-    """Let everybody else go first; on Windows whoever started this program has said so."""
+    """Lower this process to idle priority; on Windows the parent process has set the priority at creation."""
     if sys.platform != "win32":
         os.nice(19)

@@ -1,7 +1,7 @@
-"""When the next frame comes: sixty a second while anything moves, five while nothing does.
+"""Frame pacing: 60 frames a second while anything moves, 5 while nothing does.
 
-A window that stands, paused or at the end of its run, was drawn sixty times a second for nothing: a sixth of a
-processor and more, which the battery of a laptop pays for, and which an experiment beside the window misses.
+Drawing an idle window (paused, or at the end of its run) 60 times a second costs a sixth of a processor or more. That
+drains the battery of a laptop and slows down an experiment that runs in the background.
 """
 
 import time
@@ -14,38 +14,46 @@ from ui.app import FRAMES_PER_SECOND
 FRAME_S = 1.0 / FRAMES_PER_SECOND
 
 RESTING_S = 0.2
-"""How long a picture stands while nothing changes by itself."""
+"""Seconds between two frames of an idle window."""
 
 AWAKE_S = 1.0
-"""How long frames go on at their usual pace after something has stirred. By then a tooltip has come, settings are
-kept, and bars and numbers that are drawn in turn have all had theirs."""
+"""Seconds at the full frame rate after the last activity. They are enough for a tooltip to appear, for the settings to
+be saved, and for the bars and numbers that are redrawn in rotation to be redrawn once each."""
 
 _LOAD_S = 0.008
-"""What a frame has to leave over for another kernel to be read: nine in ten take less."""
+"""Seconds that must remain in a frame to load another kernel; nine kernels in ten take less."""
 
 
 def wait_until(deadline: float, loader: Loader) -> None:
-    """Wait for the next frame; while there is time enough, read a kernel that may be wanted later."""
+    """Sleep until the deadline; while there is enough time left, load cached kernels that may be needed later.
+
+    Args:
+        deadline: Time of the next frame on the clock of `time.perf_counter`, in seconds.
+        loader: Loader of the cached kernels.
+    """
     while deadline - time.perf_counter() > _LOAD_S and loader.load_next():
         pass
     time.sleep(max(0.0, deadline - time.perf_counter()))
 
 
 class Pace:
-    """That of the frames of a window. It sleeps to a deadline, because Clock.tick rounds to whole milliseconds."""
+    """Pacer of the frames of a window.
+
+    It sleeps until a deadline, because `pygame.time.Clock.tick` rounds to whole milliseconds.
+    """
 
     def __init__(self) -> None:
         self._loader = Loader("ui.draw")
         self._last = self._deadline = self._stirred = time.perf_counter()
 
     def begin_frame(self) -> float:
-        """Seconds since the frame before."""
+        """Return the seconds since the previous frame began."""
         now = time.perf_counter()
         seconds, self._last = now - self._last, now
         return seconds
 
     def end_frame(self, *, is_idle: bool) -> None:
-        """Wait until the next one is due."""
+        """Wait until the next frame is due: a 60th of a second, or longer once the window has been idle for a while."""
         now = time.perf_counter()
         if not is_idle:
             self._stirred = now
@@ -55,7 +63,11 @@ class Pace:
             self._rest(now + RESTING_S)
 
     def _rest(self, end: float) -> None:
-        """Let the picture stand until the user does something: a run that begins then owes nothing for the rest."""
+        """Wait until `end` or until an event arrives.
+
+        After an event the pause is not counted as passed time; otherwise a run that starts now would have to make up
+        the ticks of the pause.
+        """
         while time.perf_counter() < end:
             if pygame.event.peek():
                 self._last = time.perf_counter() - FRAME_S

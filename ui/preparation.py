@@ -1,4 +1,4 @@
-"""Agents that cannot walk yet, because their kernels are being compiled beside the window."""
+"""Background compilation of the kernels of agents, which cannot move before their kernels are compiled."""
 
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from ui.warmup import is_all_ready
 
 
 def needed_by(panels: Iterable[Panel]) -> Iterator[str]:
-    """The kinds of the agents on screen."""
+    """Yield the kind of each panel's agent, and `CROWD` for a panel with a crowd."""
     for panel in panels:
         yield panel.view.spec.key
         if panel.crowd is not None:
@@ -20,7 +20,10 @@ def needed_by(panels: Iterable[Panel]) -> Iterator[str]:
 
 
 class Preparation:
-    """Knows which kinds of agents are ready. As long as no process is at work, all are: they compile when called."""
+    """Process that compiles kernels in the background, and the set of agent kinds that it has completed.
+
+    While no process is running, all kinds count as ready: their kernels are compiled when they are first called.
+    """
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -28,16 +31,16 @@ class Preparation:
         self._asked: set[str] = set()
 
     def begin(self) -> None:
-        """Compile what is missing in a process of its own, at the lowest priority."""
+        """Start a process at idle priority that compiles all missing kernels."""
         if is_all_ready():
             return
-        with suppress(OSError):  # then each kernel is compiled when it is needed
+        with suppress(OSError):  # without the process each kernel is compiled at its first call
             self._process = child.start(
                 "ui.warmup", is_idle=True, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
 
     def missing(self, kinds: Iterable[str]) -> list[str]:
-        """Those of the kinds that are not ready; each is made ready next."""
+        """Return the kinds that are not ready, and ask the process to compile them next."""
         if self._process is None:
             return []
         if self._process.poll() is not None:
@@ -62,7 +65,7 @@ class Preparation:
                 pipe.flush()
 
     def close(self) -> None:
-        """Nobody waits any more; the process ends by itself after what it is at."""
+        """Close the pipe to the process, which then ends by itself after the part that it is compiling."""
         process, self._process = self._process, None
         if process is not None and process.stdin is not None:
             with suppress(OSError):

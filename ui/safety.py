@@ -1,11 +1,11 @@
-"""The net under the window: an error of ours in a frame is told, the run made whole again, and the next frame comes.
+"""Recovery from errors of the program in a frame: report the error, restore the run, continue with the next frame.
 
-    safety.run(COMMAND, app.handle, event)     one piece of a frame
-    safety.is_hopeless                         several frames in a row failed: the window has to end
+    safety.run(COMMAND, app.handle, event)     run one phase of a frame
+    safety.is_hopeless                         whether so many frames in a row failed that the window has to close
 
-After an error the run stands still at its last whole tick, computed anew from before: an error in the middle of a tick
-leaves some agents a move ahead of the others. Where frame after frame fails, the window ends without a farewell to the
-journal, so that the next start offers the session. Tests hang up no net: there, an error is to be seen.
+After an error the run is paused at its last complete tick, which is recomputed from an earlier keyframe: an error in
+the middle of a tick leaves some agents one move ahead of the others. If every frame fails, the window closes and leaves
+its journal on disk, so that the next start offers the session. In tests recovery is off, so that errors surface.
 """
 
 from collections.abc import Callable
@@ -25,33 +25,44 @@ THREAD = "something was done beside the window"
 
 class Safety:
     def __init__(self, window: Window, is_kept: Callable[[], bool]) -> None:
-        """`is_kept`: whether what is done is in a journal by now."""
+        """Create the recovery, switched off.
+
+        Args:
+            window: Window in which errors are shown.
+            is_kept: Callback that returns whether the session is being written to a journal.
+        """
         self.window, self.is_kept = window, is_kept
         self.is_on = False
         self.faults: list[Fault] = []
         self.threads = ThreadFaults()
         self._in_a_row = 0
-        self._has_failed = False  # in this frame
+        self._has_failed = False  # whether an error was caught in this frame
 
     def begin(self) -> None:
-        """Hang up the net."""
+        """Switch recovery on, for threads too."""
         self.is_on = True
         self.threads.listen()
 
     def run(self, doing: str, do: Callable[..., object], *given: Any) -> None:
-        """Do a piece of a frame."""
+        """Run one phase of a frame; catch and report its errors if recovery is on.
+
+        Args:
+            doing: Description of the phase for the report.
+            do: Function to call.
+            given: Arguments of the function.
+        """
         if not self.is_on:
             do(*given)
             return
         try:
             do(*given)
-        except ConfigError as error:  # something that the user gave, and that nobody has told of
+        except ConfigError as error:  # bad input of the user that no dialog has reported
             self.window.complain(error)
         except Exception as error:
             self.caught(doing, error)
 
     def end_frame(self) -> None:
-        """A frame is over; a whole one makes hope."""
+        """Report errors of threads, and count how many frames in a row have failed."""
         while (text := self.threads.take_agent_error()) is not None:
             self.window.say(f"A thread of an agent failed: {text}")
         error = self.threads.take()
@@ -65,7 +76,10 @@ class Safety:
         return self._in_a_row >= MOST_IN_A_ROW
 
     def caught(self, doing: str, error: BaseException) -> None:
-        """Tell of an error and make the run whole. What fails in here fails the frame once more."""
+        """Restore the run and show a report of the error.
+
+        Further errors in here are ignored: the frame counts as failed anyway.
+        """
         fault = fault_of(doing, error)
         self.faults.append(fault)
         self._has_failed = True
@@ -83,7 +97,7 @@ class Safety:
         window.session.make_whole()
 
     def _tell(self, fault: Fault) -> None:
-        """The dialog that is open may be what failed: it is let go without being asked."""
+        """Show the fault dialog in place of the open dialog, which may be what failed."""
         dialogs, session = self.window.dialogs, self.window.session
         try:
             dialogs.close_dialog()
@@ -92,6 +106,6 @@ class Safety:
         dialogs.show(FaultBox(dialogs, fault, lambda: report(fault, session), self.is_kept()))
 
     def last_words(self) -> None:
-        """The window ends because of its faults."""
+        """Write the report of the last fault to disk and a message to the terminal, before the window closes."""
         fault = self.faults[-1]
         complain_on_terminal(fault.words, keep_report(report(fault, self.window.session)), self.is_kept())

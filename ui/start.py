@@ -1,4 +1,4 @@
-"""Opening the window and keeping it going: a splash while kernels are made ready, then frames at an even pace."""
+"""Start and main loop of the window: a splash screen while kernels are compiled, then frames at an even pace."""
 
 import gc
 import os
@@ -35,24 +35,35 @@ from ui.warmup import Painter, first_parts
 from ui.widgets.canvas import Canvas
 
 _FRAME_PX = 72
-"""What the title bar of a window, and the panel of a desktop, take from the height of the screen."""
+"""Pixels of screen height reserved for the title bar of the window and the panel of the desktop."""
 
 LEAST_WINDOW = (480, 360)
-"""Smaller, nothing in it can be read."""
+"""Minimum width and height in pixels; in a smaller window the text is unreadable."""
 
 WINDOW_CLASS = "backmove"
 _UNCOVERED = (pygame.WINDOWEXPOSED, pygame.WINDOWSIZECHANGED)
-"""After these the system may have lost what was drawn."""
+"""Events after which the window has to be redrawn, because the system may have discarded its contents."""
 
 TERMINATED = 128 + signal.SIGTERM
-"""The exit code after SIGTERM, as that of `solve` and `run`."""
+"""Exit code after SIGTERM, equal to the one of the commands `solve` and `run`."""
 
-_UNSEEN = ("dummy", "offscreen")  # what SDL falls back to where there is no screen
+_UNSEEN = ("dummy", "offscreen")  # video drivers that SDL falls back to if there is no screen
 _WITHOUT = f"; `{NAME} run FILE` and `{NAME} record FILE` need no window"
 
 
 def open_window(settings: Settings) -> pygame.Surface:
-    os.environ.setdefault("SDL_WINDOWS_DPI_AWARENESS", "permonitorv2")  # or Windows would blow up a blurred picture
+    """Open the window and return its surface.
+
+    Args:
+        settings: Settings with the size of the window, which is reduced to the size of the screen.
+
+    Returns:
+        The surface of the display.
+
+    Raises:
+        ConfigError: There is no screen, or SDL cannot open a window.
+    """
+    os.environ.setdefault("SDL_WINDOWS_DPI_AWARENESS", "permonitorv2")  # else Windows scales the window up, blurred
     _name_window_class()
     try:
         pygame.display.init()
@@ -65,7 +76,7 @@ def open_window(settings: Settings) -> pygame.Surface:
     desktop = pygame.display.get_desktop_sizes()[0]
     room = desktop[0], desktop[1] - _FRAME_PX
     size = tuple(min(a, b) for a, b in zip(settings.window_size, room, strict=True))
-    pygame.display.set_icon(pygame.image.load(ROOT / "assets" / "icon.png"))  # before there is a window
+    pygame.display.set_icon(pygame.image.load(ROOT / "assets" / "icon.png"))  # required before the window is created
     window = pygame.display.set_mode(size, pygame.RESIZABLE)
     _keep_from_shrinking((min(LEAST_WINDOW[0], size[0]), min(LEAST_WINDOW[1], size[1])))
     pygame.display.set_caption("Backmove")
@@ -73,7 +84,10 @@ def open_window(settings: Settings) -> pygame.Surface:
 
 
 def _name_window_class() -> None:
-    """Desktops group windows and choose icons by it. What pygame has put there by itself is the name of a file."""
+    """Set the window class, by which desktops group windows and choose icons.
+
+    pygame presets it to the name of the started file, which is replaced; a value set by the user is kept.
+    """
     for system in ("X11", "WAYLAND"):
         variable = f"SDL_VIDEO_{system}_WMCLASS"
         if os.environ.get(variable) in (None, Path(sys.argv[0]).name):
@@ -81,15 +95,15 @@ def _name_window_class() -> None:
 
 
 def _keep_from_shrinking(least: tuple[int, int]) -> None:
-    """Ask the window manager not to make the window smaller; it may do so all the same."""
-    with warnings.catch_warnings():  # there is no other way to the window of pygame.display
+    """Ask the window manager for a minimum window size; it may ignore the request."""
+    with warnings.catch_warnings():  # no other API returns the window of pygame.display
         warnings.simplefilter("ignore", DeprecationWarning)
         pygame.Window.from_display_module().minimum_size = least
 
 
 @dataclass
 class Progress:
-    """How far the kernels of the opened run are; written by the thread that compiles them."""
+    """Progress of compiling the kernels of the opened run, written by the thread that compiles them."""
 
     done: int = 0
     total: int = 0
@@ -107,7 +121,10 @@ class Progress:
 
     @property
     def text(self) -> str:
-        """One thing is not counted: mostly it is what is needed to find out what else is."""
+        """Return the text of the splash screen, without a count if there is only one part.
+
+        A single part is usually the one needed to read the file, before the number of other parts is known.
+        """
         count = f": {self.done + 1} of {self.total}" if self.total > 1 else ""
         return f"Preparing {self.title}{count} (only the first time)" if self.total else ""
 
@@ -117,7 +134,15 @@ class Progress:
 
 
 def _splash(window: pygame.Surface, canvas: Canvas, settings: Settings, text: str, share: float | None) -> None:
-    """What the window shows while there is nothing else yet: what is being prepared, and how much of it is done."""
+    """Draw and present the splash screen.
+
+    Args:
+        window: Surface of the display.
+        canvas: Canvas to draw with.
+        settings: Settings with the theme and the UI scale.
+        text: Line below the name of the program.
+        share: Completed fraction for the progress bar; None: no bar.
+    """
     palette = PALETTES[settings.theme]
     canvas.begin(window, palette, settings.ui_scale, (-1, -1))
     window.fill(palette.window)
@@ -142,14 +167,19 @@ def _splash(window: pygame.Surface, canvas: Canvas, settings: Settings, text: st
 
 
 def _prepare(window: pygame.Surface, settings: Settings, parts: Sequence[Part]) -> None:
-    """Compile what is missing of these in a thread while the window stays alive."""
+    """Compile the missing parts in a thread while the window shows the splash screen and handles events.
+
+    Raises:
+        SystemExit: The user closed the window.
+        BaseException: The error with which the thread failed.
+    """
     canvas, progress = Canvas(), Progress()
     worker = threading.Thread(target=progress.make, args=(parts,), daemon=True)
     worker.start()
     shown = None
     while worker.is_alive():
         told = progress.text, progress.share
-        if told != shown or pygame.event.get(_UNCOVERED):  # drawn over and over, it would take its share of compiling
+        if told != shown or pygame.event.get(_UNCOVERED):  # drawing more often would slow the compilation down
             _splash(window, canvas, settings, *told)
             shown = told
         if any(event.type == pygame.QUIT for event in pygame.event.get(pygame.QUIT)):
@@ -166,7 +196,14 @@ def _prepare_run(window: pygame.Surface, settings: Settings, painter: Painter, k
 
 
 def made_data(window: pygame.Surface, settings: Settings, scenario: Scenario) -> bool:
-    """Compute what the agents need before the run while the window stays alive. False: `Esc` has stopped it."""
+    """Compute the prepared data of the scenario's agents while the window shows the splash screen.
+
+    Returns:
+        False if the user stopped the computation with Esc, else True.
+
+    Raises:
+        SystemExit: The user closed the window.
+    """
     if not needs_data(agents_of(scenario)):
         return True
     canvas, job = Canvas(), Job(lambda job: prepare(scenario, job.told))
@@ -183,21 +220,31 @@ def made_data(window: pygame.Surface, settings: Settings, scenario: Scenario) ->
 
 
 def kinds_of(opened: "files.Opened") -> list[str]:
-    """The agents of a run, those that join it later included, and whether there are crowds."""
+    """Return the kinds of a run's agents, of those that join later too, and `CROWD` if there are groups."""
     joining = [edit.command.config.kind for edit in opened.scenario.edits if isinstance(edit.command, AddAgent)]
     has_crowds = any(config.group for config in opened.scenario.agents)
     return [*(config.kind for config in opened.scenario.agents), *joining, *([CROWD] if has_crowds else [])]
 
 
 def first_setup(path: Path | None) -> "files.Opened":
-    """What to begin with: the file given, or the first example of the gallery."""
+    """Open the given file, or the first example of the gallery if none is given."""
     return files.open_any(path if path is not None else files.examples()[0])
 
 
 def run(path: Path | None = None) -> int:
-    """Open the window and stay until it is closed."""
+    """Open the window and run its main loop until it is closed.
+
+    Args:
+        path: File to open; None: the first example of the gallery.
+
+    Returns:
+        Exit code of the program: 0, 1 after repeated errors, or `TERMINATED` after SIGTERM.
+
+    Raises:
+        ConfigError: The window or the file cannot be opened.
+    """
     settings, complaint = load_settings()
-    surface = open_window(settings)  # before anything that may have to be compiled
+    surface = open_window(settings)  # first, so that the splash screen is visible while kernels compile
     with _closing_on_sigterm():
         return _run(surface, settings, path, complaint)
 
@@ -217,7 +264,7 @@ def _run(surface: pygame.Surface, settings: Settings, path: Path | None, complai
     except Exception as error:
         app.safety.caught("a frame came to its end", error)
         return _end_in_despair(app)
-    except KeyboardInterrupt:  # in the terminal; the journal stays, as after a kill
+    except KeyboardInterrupt:  # Ctrl+C in the terminal; the journal is kept, as after a kill
         _end_what_goes_on(app)
         raise
     if app.safety.is_hopeless:
@@ -232,8 +279,10 @@ def _run(surface: pygame.Surface, settings: Settings, path: Path | None, complai
 
 @contextmanager
 def _closing_on_sigterm() -> Iterator[None]:
-    """Make SIGTERM close the window without a question: SDL's own handler would ask about unsaved work, and nobody may
-    be there to answer. The event is handled between two frames, so no line of the journal is torn.
+    """Make SIGTERM close the window without a dialog.
+
+    SDL's own handler would ask about unsaved work when there may be no user to answer. The event is handled between
+    two frames, so every line of the journal is complete.
     """
     event = pygame.event.Event(pygame.QUIT, is_forced=True)
     before = signal.signal(signal.SIGTERM, lambda number, frame: pygame.event.post(event))
@@ -246,12 +295,15 @@ def _closing_on_sigterm() -> Iterator[None]:
 def _opened_and_ready(
     surface: pygame.Surface, settings: Settings, path: Path | None
 ) -> tuple["files.Opened", Path | None, str]:
-    """What to begin with, its kernels and data being there; its path unless that is an example; why it is another one
-    than was asked for, "": it is not.
+    """Open the first file and make its kernels and prepared data ready.
+
+    Returns:
+        The opened file, its path (None for an example), and a message that explains why another file than the given
+        one was opened ("" if the given file was opened).
     """
     painter, stopped = Painter(), ""
     try:
-        _prepare(surface, settings, [world_part()])  # to open a file takes some of it
+        _prepare(surface, settings, [world_part()])  # opening a file calls some of these kernels
         opened = first_setup(path)
         _prepare_run(surface, settings, painter, kinds_of(opened))
         if not made_data(surface, settings, opened.scenario):
@@ -265,7 +317,7 @@ def _opened_and_ready(
 
 
 def _begin(app: App, opened: "files.Opened", path: Path | None, complaint: str | None) -> None:
-    """The first run is there: complete it, say what there is to say, and begin all that goes on beside it."""
+    """Complete the first run, show messages and offers, and start the journal and the background compilation."""
     window, settings = app.window, app.window.settings
     window.documents.complete(opened)
     window.documents.own_agents.put_named()
@@ -288,22 +340,25 @@ def _begin(app: App, opened: "files.Opened", path: Path | None, complaint: str |
 
 
 def _end_in_despair(app: App) -> int:
-    """Frame after frame fails. The journal is left as it is after a kill, so that the next start offers the session."""
+    """Report the errors of the failing frames, stop background work, and return exit code 1.
+
+    The journal stays on disk, as after a kill, so that the next start offers the session.
+    """
     app.safety.last_words()
     _end_what_goes_on(app)
     return 1
 
 
 def _end_what_goes_on(app: App) -> None:
-    """The window goes, and what goes on beside it ends; a recording finishes its file by itself."""
+    """Close the window and stop background work; the process of a recording finishes its file by itself."""
     beside = app.preparation.close, app.window.stop_study, app.window.recording.close
     for end in (*beside, pygame.quit, give_up_ahead, give_up_all):
-        with suppress(Exception):  # it may be what failed
+        with suppress(Exception):  # after a fault, the part that failed may fail again here
             end()
 
 
 def _loop(app: App, kept_settings: SettingsKeeper) -> None:
-    app.draw()  # the first picture stands before time begins
+    app.draw()  # draw once before the first frame lets time pass
     pace, status = Pace(), StatusFile()
     while app.window.is_open and not app.safety.is_hopeless:
         app.frame(pace.begin_frame())

@@ -1,6 +1,6 @@
-"""Tells another program what the window is doing, for tests that drive a real one with xdotool.
+"""Status file of the window, read by tests that drive a real window with xdotool.
 
-With BACKMOVE_STATUS=FILE in the environment the window keeps one JSON object in that file.
+If the environment has BACKMOVE_STATUS=FILE, the window keeps its state as one JSON object in that file.
 """
 
 import json
@@ -51,7 +51,7 @@ def status_of(app: App) -> dict[str, Any]:
 
 
 class StatusFile:
-    """Writes the status whenever it changed. Does nothing unless the environment asks for it."""
+    """Writer of the status file, which is rewritten whenever the status has changed; inactive without the variable."""
 
     def __init__(self) -> None:
         name = os.environ.get(VARIABLE)

@@ -1,10 +1,12 @@
-"""What of the kernels the window needs: first what the opened run needs, then the rest beside the window.
+"""Compilation of the kernels that the window needs: first for the opened run, then all others in the background.
 
-`python -m ui.warmup` compiles everything. The window starts it as a process of its own and may name, on its standard
-input, a part a line, what is wanted next. When its standard input ends, it ends, too, after the part it is at.
+`python -m ui.warmup` compiles everything. The window starts it as a subprocess and may write keys of parts to its
+standard input, one a line; these parts are compiled next. When its standard input is closed, the subprocess ends after
+the part that it is compiling.
 
-`python -m ui.warmup pictures` compiles the first pictures while the window compiles the simulation: two processors
-are busy, and a first start takes half the time. On its standard input it is told the agents of the run.
+`python -m ui.warmup pictures` compiles the drawing kernels of the first frame while the window compiles the
+simulation. This keeps two processors busy and halves the time of a first start. The subprocess reads the kinds of the
+run's agents from its standard input.
 """
 
 import subprocess
@@ -46,22 +48,22 @@ TIME = Part("time", "the line of time", _keep_time)
 
 
 def first_pictures(kinds: Iterable[str]) -> list[Part]:
+    """Return the parts that draw the first frame of a run with these agents."""
     kinds = list(kinds)
     learns = any(BY_KEY[kind].keeps_h for kind in kinds if kind in BY_KEY)
     return [FIRST_PICTURE, *([LEARNERS_PICTURE] if learns else []), *([CROWD_PICTURE] if CROWD in kinds else [])]
 
 
 def first_parts(kinds: Iterable[str]) -> list[Part]:
-    """What a run with these agents needs for its first frames."""
+    """Return all parts that a run with these agents needs for its first frames."""
     kinds = list(kinds)
     return [world_part(), TIME, *agent_parts(kinds, watched=True), *first_pictures(kinds)]
 
 
 class Painter:
-    """Another process that compiles the first pictures while this one compiles the simulation.
+    """Subprocess that compiles the drawing kernels of the first frame while this process compiles the simulation.
 
-    It begins before anybody knows what is to be opened, because every run needs the picture of a map; what this run
-    needs beside that it is told later.
+    It starts before the run is known, because every run draws a map; `want` sends it the agents of the run later.
     """
 
     def __init__(self) -> None:
@@ -69,13 +71,13 @@ class Painter:
         self._begin_if_of_use(())
 
     def want(self, kinds: Iterable[str]) -> None:
-        """The agents of the run that is opened."""
+        """Send the subprocess the kinds of the opened run's agents; start it first if it has not been needed so far."""
         kinds = list(kinds)
         if self._process is None:
             self._begin_if_of_use(kinds)
         if self._process is None or self._process.stdin is None:
             return
-        with suppress(OSError):  # it has ended: what it left is compiled here
+        with suppress(OSError):  # the subprocess has ended: this process compiles what is still missing
             self._process.stdin.write(" ".join(kinds).encode() + b"\n")
             self._process.stdin.close()
 
@@ -83,11 +85,11 @@ class Painter:
         if self._process is None:
             return
         self._process.kill()
-        self._process.communicate()  # which closes the pipe, too
+        self._process.communicate()  # waits for the end of the process, and closes the pipe
         self._process = None
 
     def _begin_if_of_use(self, kinds: Sequence[str]) -> None:
-        """Unless there is nothing else to do meanwhile."""
+        """Start the subprocess if drawing kernels are missing and this process has others to compile meanwhile."""
         missing = [part.key for part in first_parts(kinds) if not is_ready(part.key)]
         pictures = [part.key for part in first_pictures(kinds) if part.key in missing]
         if pictures and len(missing) > len(pictures):
@@ -101,12 +103,13 @@ class Painter:
 
 
 def compile_pictures(wanted: TextIO) -> None:
-    """What every run draws, then what a run with agents of these kinds draws, once they are named."""
+    """Compile the drawing kernels of every run, then those for the agent kinds read from `wanted`."""
     make_ready(first_pictures(()))
     make_ready(first_pictures(wanted.readline().split()))
 
 
 def all_parts() -> list[Part]:
+    """Return all parts that the window may need, in the order of compilation."""
     pictures = [FIRST_PICTURE, LEARNERS_PICTURE, CROWD_PICTURE]
     return [world_part(), TIME, beginnings_part(), *pictures, *all_agent_parts(watched=True), DRAWING]
 
@@ -116,7 +119,7 @@ def is_all_ready() -> bool:
 
 
 def compile_beside(wanted: TextIO) -> None:
-    """Compile everything, what is asked for first."""
+    """Compile all missing parts; those whose keys arrive on `wanted` come first. Stop when `wanted` is closed."""
     asked: SimpleQueue[str | None] = SimpleQueue()
     threading.Thread(target=_listen, args=(wanted, asked), daemon=True).start()
     missing = {part.key: part for part in all_parts() if not is_ready(part.key)}

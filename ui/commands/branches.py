@@ -1,4 +1,4 @@
-"""Branches: second futures from a tick on, and what can be asked about them."""
+"""Commands for branches: create, show, compare, rename and delete alternative futures of a run."""
 
 from functools import partial
 

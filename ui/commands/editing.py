@@ -1,4 +1,4 @@
-"""Editing the map, by mouse tools and by the cell cursor, and what changes it by itself."""
+"""Commands that edit the map, with mouse tools or the cell cursor, and that set its random changes."""
 
 from sim.commands import SetChanges
 from ui.commands.window import Window

@@ -1,4 +1,4 @@
-"""Opening, saving, exporting, leaving."""
+"""Commands for files: open, save, export; the experiment; and quitting."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -49,7 +49,16 @@ def generate(window: Window) -> None:
 
 
 def _save(window: Window, write: Callable[[], object], done: str) -> None:
-    """Save, and say so. What goes wrong is told by the dialog that asked for a name, where there is one."""
+    """Save, and notify the user.
+
+    Args:
+        window: Window that shows the message.
+        write: Function that writes the file.
+        done: Message after success.
+
+    Raises:
+        ConfigError: Saving failed while the dialog that asked for a name is open; the dialog shows the error.
+    """
     try:
         write()
     except ConfigError as error:

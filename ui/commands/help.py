@@ -1,4 +1,4 @@
-"""Help, Escape, and going through the controls of the window."""
+"""Commands for help, for Escape, and for moving the keyboard focus through the controls of the window."""
 
 from ui.commands import menus
 from ui.commands.window import Window
@@ -22,7 +22,7 @@ def help(window: Window) -> None:
 
 @command("F8", "What this example shows")
 def about(window: Window) -> None:
-    """What the author of a scenario has to say about it."""
+    """Show the caption of the scenario."""
     scenario = window.session.run.scenario
     if scenario.caption:
         box = MessageBox(window.dialogs, scenario.title, scenario.caption)
@@ -34,7 +34,7 @@ def about(window: Window) -> None:
 
 @command("Escape", "Cancel the stroke, the dialog, the tool")
 def cancel(window: Window) -> None:
-    """What Escape means depends on what is going on; it never quits."""
+    """Cancel the innermost thing in progress, such as a menu, a stroke or a selection; Escape never quits."""
     if window.state.menu is not None:
         window.state.menu = None
         return

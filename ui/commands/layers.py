@@ -1,4 +1,4 @@
-"""A command for each layer, made from the layer itself."""
+"""Commands that switch layers on and off, one for each entry of `LAYERS`."""
 
 from ui.commands.window import Window
 from ui.draw.layers import LAYERS, Layer

@@ -1,4 +1,4 @@
-"""Lessons: choosing one, and going through its steps."""
+"""Commands for lessons: choose one, go through its steps, answer its questions."""
 
 from sim.files.lesson import MOST_ANSWERS
 from ui.commands.window import Window

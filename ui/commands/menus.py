@@ -1,4 +1,4 @@
-"""What menus offer: for a cell, an agent, the line of time, a line of the script, a chart."""
+"""Context menus of a cell, a selection, a switch, an agent, the timeline, a script entry and a chart."""
 
 from collections.abc import Callable
 from functools import partial
@@ -19,7 +19,7 @@ Position = tuple[int, int]
 
 
 def menu_at(window: Window, position: Position) -> Menu | None:
-    """The menu for what lies at a position; None: nothing there has one."""
+    """Return the context menu for a position in the window, in pixels; None if there is no menu for it."""
     spot = window.canvas.spot_at(position)
     kind, _, rest = spot.id.partition(":") if spot is not None else ("", "", "")
     if kind in ("switch", "bridge"):
@@ -42,7 +42,7 @@ def menu_at(window: Window, position: Position) -> Menu | None:
 
 
 def menu_by_key(window: Window) -> Menu | None:
-    """The menu that the keyboard asks for: of the cell cursor, or of the focused agent."""
+    """Return the context menu opened by the keyboard: the one of the cell cursor, else of the focused agent."""
     found = window.scene.panel_of(window.session.focused_key)
     if found is None:
         return None
@@ -54,7 +54,7 @@ def menu_by_key(window: Window) -> Menu | None:
 
 
 def _command(window: Window, command_id: str, label: str, key: PanelKey | None = None) -> MenuItem:
-    """A line that carries out a command, of a panel where one is named."""
+    """Return a menu item that runs a command, after focusing the panel `key` if given."""
 
     def act() -> None:
         if key is not None:
@@ -119,7 +119,7 @@ def selection_menu(window: Window, position: Position) -> Menu:
 
 
 def switch_menu(window: Window, name: str, position: Position) -> Menu | None:
-    """What can be done with a switch; None where what was drawn is not there any more."""
+    """Return the context menu of a switch; None if the switch has been removed since it was drawn."""
     session = window.session
     cells = session.run.world.switches.get(name)
     if cells is None:

@@ -1,4 +1,4 @@
-"""The small map of the whole in panels that show a part of it."""
+"""Command that shows or hides the minimap in panels that are zoomed in."""
 
 from ui.commands.window import Window
 from ui.model.command import Topic

@@ -1,4 +1,4 @@
-"""What is worth seeing in the run so far, and going there."""
+"""Commands that list the notable moments of the run so far and seek to them."""
 
 from ui.commands.window import Window
 from ui.dialogs.moments import Moments
@@ -26,7 +26,7 @@ def first_difference(window: Window) -> None:
 
 
 def _go_to(window: Window, moment: Moment) -> None:
-    """The panel is in front and the clock shows the moment."""
+    """Focus the panel of the moment and seek to its tick."""
     window.session.focus(moment.panel)
     window.player.seek(moment.tick)
     window.say(f"tick {moment.tick:,}: {moment.text}")

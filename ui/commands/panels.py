@@ -1,4 +1,4 @@
-"""Panels and the agents in them: focus, adding and removing, weight, budget, trials."""
+"""Commands for panels and their agents: focus, add, remove, reorder, and set weight, budget and trials."""
 
 from functools import partial
 
@@ -45,7 +45,7 @@ def previous_panel(window: Window) -> None:
 
 
 def _header(window: Window) -> Where:
-    """Where that of the focused panel is."""
+    """Return a callback that returns the header rectangle of the focused panel; None if the panel is not shown."""
     return lambda: found[1].header if (found := window.scene.panel_of(window.session.focused_key)) else None
 
 
@@ -71,7 +71,7 @@ def _too_long(name: str) -> str | None:
 
 @command("E Return", "Agent and parameters of the focused panel", mode=RUN)
 def edit_agent(window: Window) -> None:
-    """Of a crowd, the list of its agents."""
+    """Open the editor of the focused agent, or the list of agents if the panel shows a crowd."""
     session = window.session
     if session.focused and session.run.crowd(session.focused_key) is not None:
         window.show(CrowdList(window.dialogs, session.focused_key))

@@ -1,4 +1,4 @@
-"""Pictures and videos."""
+"""Commands that save pictures, and that record and export videos."""
 
 from collections.abc import Callable
 from functools import partial

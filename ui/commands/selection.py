@@ -1,4 +1,4 @@
-"""Selecting pieces of the map, and what is done with them."""
+"""Commands that select a part of the map, and that copy, mirror, rotate, name or save it."""
 
 from pathlib import Path
 

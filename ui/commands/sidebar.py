@@ -1,4 +1,4 @@
-"""The sidebar and the comparison of all agents."""
+"""Commands for the tabs of the sidebar, the pinned cell, the comparison table and the charts."""
 
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ command = Topic("Sidebar")
 
 def _tab(key: str) -> Action:
     def choose(window: Window) -> None:
-        """Show the tab, or hide the sidebar where this tab is on screen already."""
+        """Show the tab, or hide the sidebar if this tab is shown already."""
         is_same = window.settings.sidebar_tab == key and window.scene.layout.sidebar is not None
         window.settings.shows_sidebar = not is_same
         window.settings.sidebar_tab = key

@@ -1,4 +1,4 @@
-"""The one table of commands and keys, topic by topic."""
+"""Table of all commands and their keys, ordered by topic."""
 
 from ui.commands import (
     branches,

@@ -1,4 +1,4 @@
-"""Time: running, stepping, winding, and when to stop."""
+"""Commands for time: run, pause, step, seek, set the speed, run until a condition, and reset."""
 
 from sim.time.recorded import MarkKind
 from ui.commands.window import Window
@@ -9,7 +9,7 @@ from ui.model.command import RUN, Topic
 command = Topic("Time")
 
 MAIN_MARKS = (MarkKind.EDIT, MarkKind.RESTART, MarkKind.NO_PATH, MarkKind.ARRIVAL)
-"""Where [ and ] stop. Back-moves are too many to stop at each; "run until" finds the next."""
+"""Marks at which the keys [ and ] stop. Back-moves are left out because there are too many; "run until" finds them."""
 
 
 @command("Space P", "Run or pause; at the end of a run, replay it from tick 0")

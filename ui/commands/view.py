@@ -1,4 +1,4 @@
-"""How maps are seen: cameras, heat, theme, size of texts."""
+"""Commands for the view: cameras, heat map, theme, text size and full screen."""
 
 import os
 from dataclasses import replace

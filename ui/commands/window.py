@@ -1,4 +1,4 @@
-"""What commands reach: the desk, the open dialog, documents, recordings, and the surface they are all on."""
+"""Context of all commands: the desk, the open dialog, documents, recordings, and the surface of the window."""
 
 import warnings
 from collections.abc import Callable
@@ -51,13 +51,13 @@ class Window:
         self.editor = Editor(session, self.state)
         self.dressing = Dressing(self.desk, self.cameras)
         self.desk.is_default_view = lambda: self.dressing.is_default
-        self._defaults = settings.heat, settings.linked_cameras  # as applied last
+        self._defaults = settings.heat, settings.linked_cameras  # default view settings that were applied last
         self.dialogs = Dialogs(self.desk, self.dressing, self.commands, surface.get_size())
         self.documents.forget.append(self.editor.forget)
         self.recording = Recording(self.dressing, self.dialogs)
         self.player.cut = self.recording.cut
         self.is_open = True
-        self.is_terminated = False  # closed from outside: the journal keeps what is unsaved
+        self.is_terminated = False  # whether SIGTERM closed the window; the journal then keeps unsaved work
 
     def _make_scene(self) -> Scene:
         settings = self.settings
@@ -80,7 +80,7 @@ class Window:
         )
 
     def _chosen_panels(self) -> tuple[Panel, ...]:
-        """The panels for which there is room on screen."""
+        """Return the panels that are drawn: the maximised one, those of the lesson step, or all that fit."""
         panels = self.session.run.panels
         if self.state.is_maximised:
             return tuple(panel for panel in panels if panel.key == self.session.focused_key)
@@ -100,7 +100,7 @@ class Window:
         return self.dialogs.documents
 
     def run(self, command_id: str) -> None:
-        """Carry out a command of the table."""
+        """Run the command with this id."""
         self.commands[command_id].act(self)
 
     def say(self, text: str) -> None:
@@ -110,7 +110,11 @@ class Window:
         self.desk.tell(text)
 
     def say_if_too_narrow(self, what: str = "the sidebar") -> None:
-        """Where the sidebar is wanted, and this size of window and texts leaves it out."""
+        """Notify the user if the sidebar is switched on but the window is too narrow for it at this text size.
+
+        Args:
+            what: Name of the missing part for the message.
+        """
         if self.settings.shows_sidebar and not self.state.is_bare and self.scene.layout.sidebar is None:
             key = self.desk.key_of("ui_smaller") if self.scene.scale > turning.UI_SCALES[0] else ""
             way_out = f"; {key} makes it smaller" if key else ""
@@ -136,12 +140,15 @@ class Window:
         self.is_open = False
 
     def terminate(self) -> None:
-        """Close without asking, as SIGTERM demands. The journal of unsaved work stays, and the next start offers it."""
+        """Close the window without a dialog, for SIGTERM.
+
+        The journal of unsaved work is kept, and the next start offers it.
+        """
         self.is_terminated = True
         self._close()
 
     def stop_study(self) -> None:
-        """End the experiment beside the window; what it has done stays."""
+        """Cancel the experiment that runs in the background; its finished results are kept."""
         if self.state.study is not None:
             self.state.study.cancel()
 
@@ -168,21 +175,25 @@ class Window:
         return bool(self.surface.get_flags() & pygame.FULLSCREEN)
 
     def toggle_full_screen(self) -> None:
-        """The window knows where and how large it was; another `set_mode` would leave it as large as the screen."""
+        """Switch between a window and full screen.
+
+        `set_windowed` restores the position and size of the window; calling `set_mode` again would leave it as large
+        as the screen.
+        """
         if not self._is_full:
             self.settings.window_size = self.surface.get_size()
-        with warnings.catch_warnings():  # there is no other way to the window of pygame.display
+        with warnings.catch_warnings():  # no other API returns the window of pygame.display
             warnings.simplefilter("ignore", DeprecationWarning)
             shown = pygame.Window.from_display_module()
         shown.set_windowed() if self._is_full else shown.set_fullscreen(desktop=True)
         self.resized(pygame.display.get_surface() or self.surface)
 
     def apply_settings(self) -> None:
-        """Look and do as the settings say now."""
+        """Apply the settings: theme, text size, default view, memory limits and folders."""
         settings = self.settings
         self.scene.palette, self.scene.scale = PALETTES[settings.theme], settings.ui_scale
         defaults = settings.heat, settings.linked_cameras
-        if defaults != self._defaults:  # what the file shows stays as it is where the defaults do
+        if defaults != self._defaults:  # unchanged defaults must not override the view of the open file
             self._defaults, layers = defaults, self.scene.layers
             self.cameras.is_linked = settings.linked_cameras
             layers.heat = replace(layers.heat, colours=settings.heat_colours, is_log=settings.heat_is_log)
@@ -190,14 +201,19 @@ class Window:
         self._rebuild()
 
     def apply_limits(self) -> None:
-        """Take as much memory, and write to such folders, as the settings say."""
+        """Apply the memory limits and the recordings folder of the settings."""
         settings = self.settings
         self.session.limit_keyframes(settings.keyframe_mb)
         SHELF.limit(settings.prepared_mb, settings.prepared_disk_mb)
         CHOSEN.folder = Path(settings.recordings) if settings.recordings else None
 
     def rebind(self, command_id: str, keys: str | None) -> None:
-        """Give a command other keys, or (None) its usual ones."""
+        """Assign keys to a command.
+
+        Args:
+            command_id: Id of the command.
+            keys: Key combinations, separated by spaces; None: the default keys.
+        """
         if keys is None:
             self.settings.keys.pop(command_id, None)
         else:
@@ -215,14 +231,14 @@ class Window:
             self.cameras.put(key, camera, (boxes.map[2], boxes.map[3]), self.scene.map_size)
 
     def zoom(self, factor: float) -> None:
-        """Zoom about the middle of the focused panel."""
+        """Zoom the focused panel about its centre."""
         found = self.scene.panel_of(self.session.focused_key)
         if found:
             width, height = found[1].map[2:]
             self.move_camera(self.session.focused_key, lambda c: c.zoomed_at(width / 2, height / 2, factor))
 
     def centre_on(self, key: PanelKey, x: float, y: float) -> None:
-        """Look at another place of the map, as closely as before."""
+        """Centre a panel on a point of the map; keep the zoom."""
         found = self.scene.panel_of(key)
         if found:
             width, height = found[1].map[2:]
@@ -232,7 +248,7 @@ class Window:
         self.move_camera(self.session.focused_key, lambda c: c.panned(dx_px, dy_px))
 
     def pin(self, point: Point) -> None:
-        """Keep a cell of the map in the inspector; the same cell again lets it go."""
+        """Pin a cell in the inspector, or unpin it if it is pinned already."""
         if self.session.run.world.grid.contains(*point):
             self.state.pinned = None if self.state.pinned == point else point
             self.settings.sidebar_tab = "inspect"
@@ -241,8 +257,8 @@ class Window:
     # --- settings ---------------------------------------------------------------------------------
 
     def collect_settings(self) -> None:
-        """Bring the settings up to date with the window."""
+        """Copy the state of the window that is kept between starts (such as speed and size) into the settings."""
         settings = self.settings
         settings.speed = self.dressing.own_speed if self.state.lesson is None else self.state.lesson.speed_before
-        if not self._is_full:  # or F11 would not give the window back as it was
+        if not self._is_full:  # the size before full screen must be kept, because F11 restores it
             settings.window_size = self.surface.get_size()

@@ -1,4 +1,4 @@
-"""Files that are dropped onto the window, perhaps several at once: one run is opened, agents join it one by one."""
+"""Files dropped onto the window, one or several at once: the first run is opened, then agent files one by one."""
 
 from pathlib import Path
 
@@ -9,15 +9,18 @@ from ui.commands.window import Window
 class Drops:
     def __init__(self, window: Window) -> None:
         self.window = window
-        self._dropped: list[Path] = []  # in this frame
-        self._waiting: list[Path] = []  # of an earlier one
+        self._dropped: list[Path] = []  # files dropped in this frame
+        self._waiting: list[Path] = []  # files dropped in earlier frames and not opened yet
 
     def take(self, name: str) -> None:
-        """A file has come."""
+        """Add a dropped file; `open` opens it at the end of the event handling of this frame."""
         self._dropped.append(Path(name))
 
     def open(self) -> None:
-        """Once a frame. What the first of them asks, or shows, has to be over before the next is opened."""
+        """Open the next dropped file; called once a frame.
+
+        A file that was dropped together with others is opened only when the dialogs of the one before are closed.
+        """
         if self._dropped:
             self._waiting, self._dropped = self._chosen(self._dropped), []
             self.window.documents.open_path(self._waiting.pop(0))
@@ -25,7 +28,7 @@ class Drops:
             self.window.documents.open_path(self._waiting.pop(0))
 
     def _chosen(self, dropped: list[Path]) -> list[Path]:
-        """The first run, then all agents."""
+        """Return the files to open: the first run, then all agent files. Notify the user about further runs."""
         agents = [path for path in dropped if path.suffix.lower() == own_files.SUFFIX]
         runs = [path for path in dropped if path not in agents]
         if len(runs) > 1:

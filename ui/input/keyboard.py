@@ -1,4 +1,4 @@
-"""Key presses: to the open dialog, to the focused control, or to the command of the key table."""
+"""Dispatch of key presses to the open dialog, the focused control, or the command bound to the key."""
 
 import pygame
 
@@ -6,14 +6,15 @@ from ui.commands.window import Window
 from ui.panels.menu import choosing
 from ui.widgets.key_names import combination, usual
 
-_PRESSED_ONCE = (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE, pygame.K_ESCAPE)  # however long they are held
+# keys that act only once on menus and controls, however long they are held
+_PRESSED_ONCE = (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE, pygame.K_ESCAPE)
 
 
 class Keyboard:
     def __init__(self, window: Window) -> None:
         self.window = window
         self._held: set[int] = set()
-        self._ignored: int | None = None  # it opened or closed a dialog, and counts once until it is let go
+        self._ignored: int | None = None  # key that opened or closed a dialog; its repeats are ignored until key-up
 
     def handle(self, event: pygame.event.Event) -> None:
         if (mod := usual(event.mod)) != event.mod:
@@ -43,11 +44,15 @@ class Keyboard:
 
     @property
     def _is_for_control(self) -> bool:
-        """Whether a menu or a control of the window takes Enter, Space and Escape."""
+        """Return whether Enter, Space and Escape go to an open menu or a focused control."""
         return self.window.desk.state.menu is not None or bool(self.window.canvas.focus_id)
 
     def _key_of_menu(self, event: pygame.event.Event) -> bool:
-        """Arrows go through the open menu, Enter chooses; any other key closes it."""
+        """Handle a key for the open menu: arrows move, Enter and Space choose, any other key closes it.
+
+        Returns:
+            Whether a menu was open.
+        """
         desk = self.window.desk
         menu = desk.state.menu
         if menu is None:
@@ -75,7 +80,7 @@ class Keyboard:
             self.window.run(command.id)
 
     def _key_of_control(self, event: pygame.event.Event) -> None:
-        """Enter and Space use the control that has the keyboard's focus, Escape leaves it."""
+        """Activate the focused control with Enter or Space; remove the focus with Escape."""
         canvas = self.window.canvas
         spot = canvas.spot_named(canvas.focus_id or "")
         if event.key == pygame.K_ESCAPE or spot is None or spot.action is None:

@@ -1,4 +1,4 @@
-"""The mouse: over a control of the canvas, or over the map of a panel, where it edits, pans and zooms."""
+"""Mouse input: controls of the canvas, and maps of panels, where the mouse edits, pans and zooms."""
 
 from contextlib import suppress
 
@@ -17,8 +17,8 @@ from ui.widgets.key_names import usual
 
 LEFT, MIDDLE, RIGHT = 1, 2, 3
 ZOOM_STEP = 1.25
-END_REACH_PX = 7  # from the middle of the start or the goal to the pointer that means it
-UNIT_REACH_PX = 6  # from the middle of an agent of a crowd to the pointer that means it
+END_REACH_PX = 7  # hit-test radius of start and goal marks, in pixels at a UI scale of 1
+UNIT_REACH_PX = 6  # hit-test radius of an agent of a crowd, in pixels at a UI scale of 1
 
 Position = tuple[int, int]
 
@@ -28,8 +28,9 @@ class Pointer:
         self.window = window
         self.hover_panel: PanelKey | None = None
         self._shown_cursor: int | None = None
-        self._waiting: tuple[PanelKey, Position, int] | None = None  # a press that edits only if it is dragged
-        self._panning: tuple[PanelKey, Position] | None = None  # panel, and where the pointer was
+        # pending press (panel, position in pixels, button) that becomes an edit only if the mouse is dragged
+        self._waiting: tuple[PanelKey, Position, int] | None = None
+        self._panning: tuple[PanelKey, Position] | None = None  # panned panel and last pointer position in pixels
 
     def handle(self, event: pygame.event.Event) -> None:
         if event.type == pygame.MOUSEBUTTONDOWN:
@@ -42,12 +43,12 @@ class Pointer:
             self._wheel(event.pos if hasattr(event, "pos") else pygame.mouse.get_pos(), event.y)
 
     def edits_in(self, panel: PanelKey) -> bool:
-        """Whether this is the panel in which the mouse edits now, or would."""
+        """Return whether a panel is the one edited by the current stroke, or by a press at the pointer."""
         editing = self.window.editor.panel
         return panel == (self.hover_panel if editing is None else editing)
 
     def hand(self, panel: Panel) -> Hand:
-        """What the mouse is about to do in a panel."""
+        """Return the tool preview of a panel: the carried start or goal, or the cells that a press would edit."""
         window = self.window
         if window.state.has_hand or window.dialogs.dialog is not None or not self.edits_in(panel.key):
             return Hand()
@@ -61,10 +62,10 @@ class Pointer:
     # --- the cursor -------------------------------------------------------------------------------
 
     def show_cursor(self) -> None:
-        """The shape that says what the mouse would do here; dialogs set their own."""
+        """Set the cursor shape for the action at the pointer; dialogs set their own shape."""
         wanted = self._cursor(pygame.mouse.get_pos())
         if wanted != self._shown_cursor and self.window.dialogs.dialog is None:
-            with suppress(pygame.error):  # a screen without such cursors
+            with suppress(pygame.error):  # the video driver may lack this cursor
                 pygame.mouse.set_cursor(wanted)
         self._shown_cursor = None if self.window.dialogs.dialog is not None else wanted
 
@@ -103,7 +104,7 @@ class Pointer:
         if window.state.menu is not None:
             self._press_beside_menu(spot)
             return
-        if panel is None or (spot is not None and spot.action is not None):  # such as a name on the map
+        if panel is None or (spot is not None and spot.action is not None):  # a control, perhaps one over a map
             if button == RIGHT:
                 window.state.menu = menu_at(window, position)
             elif button == LEFT and spot is not None:
@@ -120,7 +121,10 @@ class Pointer:
             self._press_map(shown, boxes, position, button)
 
     def _press_beside_menu(self, spot: HotSpot | None) -> None:
-        """A line of the open menu is chosen; a click beside it closes it and does nothing else."""
+        """Handle a press while a menu is open: run the item under the pointer, or close the menu after a press outside.
+
+        A press outside has no other effect.
+        """
         if spot is not None and spot.id.startswith("menu:") and spot.action is not None:
             spot.action()
         elif spot is None or spot.id != "menu":
@@ -145,7 +149,7 @@ class Pointer:
         if button == LEFT and not mods and self._picks(shown, boxes, position):
             return
         has_ctrl, has_shift = bool(mods & pygame.KMOD_CTRL), bool(mods & pygame.KMOD_SHIFT)
-        erases = button == RIGHT or (has_ctrl and not has_shift)  # Ctrl+click, for those without a right button
+        erases = button == RIGHT or (has_ctrl and not has_shift)  # Ctrl+click, for mice without a right button
         window.editor.panel = shown.key
         if button == LEFT and not mods:
             point = self._mark_at(shown, boxes, position) or point
@@ -153,19 +157,30 @@ class Pointer:
         window.editor.press(point, erases=erases, line=has_shift, rectangle=is_rectangle, is_right=is_right)
 
     def _mark_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> Point | None:
-        """The cell of the start or the goal whose mark is under the pointer: marks are larger than small cells."""
+        """Return the start or goal point whose mark is under the pointer, or None.
+
+        Marks have a minimum size, so at low zoom they are larger than their cells.
+        """
         return self.window.editor.end_near(*self._place_at(shown, boxes, position, END_REACH_PX))
 
     def _place_at(
         self, shown: Panel, boxes: PanelBoxes, position: Position, reach_px: int
     ) -> tuple[float, float, float]:
-        """Where on the map the middle of a pixel is, and how many cells so many pixels are, half of one at least."""
+        """Convert a pixel and a reach in pixels to map coordinates.
+
+        Returns:
+            x and y of the centre of the pixel, and the reach in cells (at least 0.5).
+        """
         camera = self.window.scene.camera(shown.key, boxes)
         x, y = camera.to_map(position[0] - boxes.map[0] + 0.5, position[1] - boxes.map[1] + 0.5)
         return x, y, max(0.5, reach_px * self.window.scene.scale / camera.zoom)
 
     def _picks(self, shown: Panel, boxes: PanelBoxes, position: Position) -> bool:
-        """A click on an agent of a crowd follows it, a second one lets it go."""
+        """Follow the agent of a crowd under the pointer, or stop following it if it is followed already.
+
+        Returns:
+            Whether there was an agent under the pointer (never in edit mode).
+        """
         crowd = shown.crowd
         agent = None if crowd is None or self.window.state.is_editing else self._unit_at(shown, boxes, position)
         if crowd is None or agent is None:
@@ -174,8 +189,10 @@ class Pointer:
         return True
 
     def _unit_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> int | None:
-        """The agent of a crowd under the pointer. The start and the goal of the one that is followed come before the
-        others: they can be dragged.
+        """Return the id of the crowd's agent under the pointer; None if there is none.
+
+        Start and goal of the followed agent take precedence over other agents (None is returned there), so that they
+        can be dragged.
         """
         if shown.crowd is None:
             return None
@@ -196,7 +213,7 @@ class Pointer:
             self._end_stroke()
 
     def let_go(self) -> None:
-        """A button came up over a dialog, which has the click: what was pressed before that is over all the same."""
+        """End presses, drags and strokes after a button-up event that a dialog has consumed."""
         self._let_go_of_controls()
         self._end_stroke()
 
@@ -224,7 +241,7 @@ class Pointer:
             self._move_over(position)
 
     def _move_over(self, position: Position) -> None:
-        """Go on with a stroke, which may leave its panel and come back; and see what is under the pointer."""
+        """Continue the current stroke, which may leave its panel and return, and update what is hovered."""
         self._begin_waiting(position)
         window, editing = self.window, self.window.editor.panel
         panel = window.scene.panel_at(position) if editing is None else window.scene.panel_of(editing)
@@ -240,7 +257,10 @@ class Pointer:
             window.state.hover = None
 
     def _begin_waiting(self, position: Position) -> None:
-        """A click that chooses a panel or opens a menu changes nothing; a drag does, from where it began."""
+        """Turn the pending press into an edit once the pointer has reached another cell.
+
+        A click that only focuses a panel or opens a menu must not edit the map; a drag edits from its first cell on.
+        """
         if self._waiting is None or (found := self.window.scene.panel_of(self._waiting[0])) is None:
             return
         if self.window.scene.point_at(*found, position) != self.window.scene.point_at(*found, self._waiting[1]):
