@@ -1,7 +1,7 @@
-"""What happened in a run, in words, for captions. No pygame here.
+"""Texts of captions about edits and restarts. This module does not import pygame.
 
-Everything is read off the commands of the branches and the marks of their timelines, so it is the same in every
-replay.
+The texts depend only on the commands of the branches and the marks of their timelines, so every replay has the same
+captions.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,12 +13,12 @@ from sim.time.recorded import MarkKind
 from sim.time.timeline import Timeline
 from ui.model.wording import RunNames
 
-_MOST_NAMES = 3  # more agents than that are counted, not named
+_MOST_NAMES = 3  # maximum number of agents named in a caption; more are only counted
 
 
 @dataclass(frozen=True)
 class Happening:
-    """Something worth a caption, at the tick at which it is first seen."""
+    """One caption: a text, and the tick at which its event is first visible."""
 
     tick: int
     text: str
@@ -28,9 +28,12 @@ class Happening:
 
 
 def happenings_of(branches: Sequence[Branch], after: int, until: int) -> list[Happening]:
-    """Edits and restarts in the ticks after `after` up to `until`, sorted by tick, edits first.
+    """Return captions of the edits and restarts in a range of ticks, sorted by tick, edits first.
 
-    What happens in one of several branches only is told with its name.
+    Args:
+        branches: Branches on screen. The names of the branches precede an event that did not happen in all of them.
+        after: Tick before the first one of the range.
+        until: Last tick of the range.
     """
     found: dict[tuple[int, str], list[str]] = {}
     for branch in branches:
@@ -66,7 +69,7 @@ def _edits(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, st
 
 
 def _restarts(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, str]]:
-    """Who began a new search, tick by tick."""
+    """Yield one caption per tick that names or counts the agents that restarted their search."""
     names = RunNames(timeline)
     by_tick: dict[int, list[str]] = {}
     for tick, agent, _ in timeline.marks(after + 1, until, (MarkKind.RESTART,)).tolist():

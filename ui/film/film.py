@@ -1,7 +1,7 @@
 """Filming a run: which frame shows which tick, captions, and the loop from the simulation to the recorder.
 
-Time in a video is simulated time: one frame for every n ticks, or m frames for every tick, in which agents glide.
-What a frame shows follows from the run and its place in the video. No clock is looked at.
+Time in a video is simulated time: one frame for every n ticks, or m frames for every tick, between which agents are
+interpolated. The content of a frame depends only on the run and the frame's index in the video, never on a clock.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,23 +20,23 @@ from ui.film.stage import Stage
 from ui.model.look import Look
 
 CAPTION_S = 2.5
-"""How long a caption stays, beside the time that the video is held for it."""
+"""Seconds of video for which a caption is shown, not counting the time for which the video is held."""
 
 BURST_TICKS = 5
-"""Edits that follow each other this closely, such as those of one stroke, hold the video only once."""
+"""Maximum gap in ticks between edits that hold the video only once, such as the edits of one stroke."""
 
 
 class Film:
-    """A video in the making. The run may be cut: the video goes on wherever the run goes on."""
+    """Video that is being recorded from a run; after `cut_to` it continues at another tick."""
 
     def __init__(self, rerun: Rerun, stage: Stage, recorder: Recorder, options: FilmOptions) -> None:
         self.rerun, self.stage, self.recorder, self.options = rerun, stage, recorder, options
-        self.next_tick = self._present = rerun.tick  # of the frame to come; how far a run that is followed has got
-        self.frames = 0
-        self.shown_tick = -1  # of the last frame
-        self._told = rerun.tick  # up to this tick what happened has had its caption
-        self._captions: list[tuple[str, int]] = []  # text, and the frame from which it is gone
-        self._last_happening = -BURST_TICKS - 1
+        self.next_tick = self._present = rerun.tick  # tick of the next frame; tick that the followed run has reached
+        self.frames = 0  # frames recorded so far, held ones included
+        self.shown_tick = -1  # tick of the last frame
+        self._told = rerun.tick  # last tick whose events have their captions
+        self._captions: list[tuple[str, int]] = []  # text, and the first frame without it
+        self._last_happening = -BURST_TICKS - 1  # tick of the last event that had a caption
         self.is_cancelled: Callable[[], bool] = lambda: False
         self.wear(stage.look)
 
@@ -45,14 +45,17 @@ class Film:
         return self.rerun.tick
 
     def wear(self, look: Look) -> None:
-        """Another look from the next frame on."""
+        """Change the look from the next frame on."""
         self.stage.wear(look)
         self.rerun.wear(look)
 
     def run_to(self, tick: int) -> bool:
-        """Film everything before a tick; False when it cannot go on: the run or the recording has ended.
+        """Film all frames due before a tick.
 
-        The tick itself waits, for commands may still be given at it.
+        The tick itself is not filmed yet, because commands may still be given at it.
+
+        Returns:
+            False if the run or the recording has ended.
         """
         self._present = tick
         while self.next_tick < tick:
@@ -61,13 +64,17 @@ class Film:
         return True
 
     def shoot_due(self) -> bool:
-        """The end of a film that follows a window: what waits, and the tick at which it was stopped."""
+        """Film the remaining frames of a film that follows a window, up to the tick at which it was stopped.
+
+        Returns:
+            False if the recording has ended.
+        """
         self.run_to(self._present)
         self.rerun.go_to(self._present)
         return self.shoot_last()
 
     def shoot_next(self) -> bool:
-        """Go on to the next frame that is due and film it."""
+        """Advance the run to the tick of the next frame and film it; return False at the end of run or recording."""
         if self.rerun.go_to(self.next_tick) < self.next_tick:
             return False
         going = self._shoot_tick()
@@ -75,19 +82,28 @@ class Film:
         return going
 
     def shoot_last(self) -> bool:
-        """Film the present tick, unless it has just been filmed: a video ends with what came out."""
+        """Film the current tick unless it is filmed already, so that a video ends with the final state.
+
+        Returns:
+            False if the recording has ended.
+        """
         if self.shown_tick == self.tick:
             return True
         return self._shoot_tick()
 
     def cut_to(self, tick: int) -> None:
-        """The video goes on at another tick."""
+        """Continue the video at another tick, without the ticks in between and without the captions shown so far."""
         self.next_tick = self._present = self._told = self.rerun.go_to(tick)
         self.shown_tick = -1
         self._captions.clear()
 
     def follow(self, replay: Replay, tick: int) -> None:
-        """Go on with other commands, from the same tick; or with another run, from a tick of that."""
+        """Take over a changed replay.
+
+        Args:
+            replay: The same run with other commands, which continues at the same tick; or another run.
+            tick: Tick at which another run begins.
+        """
         if not self.rerun.follow(replay):
             self.rerun = replay.begin()
             self.stage.replace(self.rerun.run)
@@ -97,7 +113,7 @@ class Film:
     # --- frames -----------------------------------------------------------------------------------
 
     def _shoot_tick(self) -> bool:
-        """All frames of the present tick."""
+        """Film all frames of the current tick; return False if the recording has ended."""
         happened = self._what_happened() if self.options.has_captions or self.options.hold_s else []
         if self.options.has_captions:
             stays = self.frames + round((CAPTION_S + self.options.hold_s) * self.options.fps)
@@ -119,13 +135,17 @@ class Film:
         return self.recorder.add(self.stage.draw(glide, [text for text, _ in self._captions]))
 
     def _what_happened(self) -> list[Happening]:
-        """What happened since the last frame."""
+        """Return the captions of the events since the last frame."""
         found = self.rerun.happenings(self._told, self.tick)
         self._told = self.tick
         return found
 
     def _hold(self, happened: list[Happening]) -> bool:
-        """Let people read, once for things that happen in quick succession."""
+        """Hold the video so that captions can be read, only once for events in quick succession.
+
+        Returns:
+            False if the recording has ended.
+        """
         is_new = happened[0].tick - self._last_happening > BURST_TICKS
         self._last_happening = happened[-1].tick
         if not is_new:
@@ -144,7 +164,7 @@ Told = Callable[[Film], None]
 
 @dataclass(frozen=True)
 class Done:
-    """A finished film."""
+    """Description of one finished film."""
 
     path: Path
     frames: int
@@ -152,9 +172,9 @@ class Done:
     bytes: int
     last_tick: int
     digests: tuple[str, ...]  # of the branches at the last tick
-    is_over: bool  # whether the run had come to its end
-    was_stopped: bool = False  # by Ctrl+C; what had been filmed was kept
-    alarms: tuple[str, ...] = ()  # that it is not the run that was saved
+    is_over: bool  # whether the run had reached its end
+    was_stopped: bool = False  # whether Ctrl+C ended the film early; the frames until then are in the file
+    alarms: tuple[str, ...] = ()  # messages about differences between this run and the saved one
 
     @property
     def seconds(self) -> float:
@@ -162,7 +182,7 @@ class Done:
 
 
 class Cancelled(Exception):  # noqa: N818 - nothing went wrong
-    """The user does not want it any more."""
+    """The user cancelled the film."""
 
 
 def export(
@@ -177,10 +197,27 @@ def export(
     is_cancelled: Callable[[], bool] = lambda: False,
     most_frames: int | None = None,
 ) -> Done:
-    """Film some ticks of a run without a window; returns what came out. Branches of the replay stand side by side.
+    """Film a range of ticks of a run without a window; branches of the replay are shown side by side.
 
-    `ticks`: from the first up to the second, which is left out; None: up to the end of the run, which is shown.
-    `told` hears of every frame. When `is_cancelled` says so, what has been filmed is thrown away (Cancelled).
+    Ctrl+C ends the film early and keeps the frames so far.
+
+    Args:
+        replay: Run to film.
+        path: File or folder to write; a number is added to its name if the name is taken.
+        ticks: First tick, and the end of the range (exclusive); None: up to and including the last tick of the run.
+        options: Options of the video.
+        look: View settings; None: the defaults.
+        told: Callback for every recorded tick.
+        finishing: Callback for the progress of finishing the file, from 0 to 1.
+        is_cancelled: Callback that returns True once the user has cancelled.
+        most_frames: Maximum number of frames; None: no limit.
+
+    Returns:
+        A description of the finished file.
+
+    Raises:
+        ConfigError: The range, the options or the file are not possible.
+        Cancelled: The film was cancelled; its file has been deleted.
     """
     first, end = checked_range(ticks)
     film = begin_film(replay, path, first, options, look)
@@ -204,6 +241,7 @@ def export(
 
 
 def checked_range(ticks: tuple[int, int | None]) -> tuple[int, int | None]:
+    """Return the range of ticks unchanged; raise a ConfigError if it contains no tick."""
     first, end = ticks
     if first < 0 or (end is not None and end <= first):
         got = f"{first}:{'' if end is None else end}"
@@ -214,7 +252,19 @@ def checked_range(ticks: tuple[int, int | None]) -> tuple[int, int | None]:
 def begin_film(
     replay: Replay, path: str | Path, first: int, options: FilmOptions, look: Look | None = None, threads: int = 0
 ) -> Film:
-    """A film that stands at its first tick; a ConfigError when that cannot be reached or filmed."""
+    """Return a film whose run is at its first tick.
+
+    Args:
+        replay: Run to film.
+        path: File or folder to write.
+        first: First tick to film.
+        options: Options of the video; the frame rate is replaced by the nearest one that the format can have.
+        look: View settings; None: the defaults.
+        threads: Threads of the codec; 0: one per processor.
+
+    Raises:
+        ConfigError: The run ends before the first tick, the panel does not exist, or the file cannot be written.
+    """
     rerun = _rerun_at(replay, first, options.part)
     recorder = Recorder(path, options.size, options.fps, options.preset, options.exact_colours, threads=threads)
     options = replace(options, fps=recorder.fps)
@@ -237,7 +287,7 @@ def make_stage(rerun: Rerun, options: FilmOptions, look: Look) -> Stage:
 
 
 def _filming(film: Film, end: int | None, most_frames: int | None) -> Iterator[None]:
-    """Frame after frame."""
+    """Film tick after tick up to `end` or the maximum number of frames; yield after each."""
     while (end is None or film.next_tick < end) and film.shoot_next():
         yield
         if most_frames is not None and film.frames >= most_frames:
@@ -263,7 +313,17 @@ def _done(film: Film, was_stopped: bool) -> Done:
 
 
 def picture(replay: Replay, ticks: tuple[int, int | None], options: FilmOptions, look: Look | None = None) -> Film:
-    """A film of one frame, the last of a range of ticks, that is written nowhere: its stage holds the picture."""
+    """Film only the last tick of a range, without writing a file.
+
+    Args:
+        replay: Run to film.
+        ticks: Range of ticks, as for `export`.
+        options: Options with the size and the part of the window.
+        look: View settings; None: the defaults.
+
+    Returns:
+        A film whose `stage` holds the picture.
+    """
     first, end = checked_range(ticks)
     rerun = _rerun_at(replay, first, options.part)
     rerun.go_to(LAST_TICK if end is None else end - 1)
@@ -273,7 +333,7 @@ def picture(replay: Replay, ticks: tuple[int, int | None], options: FilmOptions,
 
 
 class _NoRecorder:
-    """Takes frames and keeps none."""
+    """Recorder that discards all frames."""
 
     def add(self, picture: object) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""What to record and how: a form, remembered until the program ends."""
+"""Dialogs for the options of a recording or an export; the values are remembered until the program ends."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -81,7 +81,13 @@ _remembered: Values = {param.name: param.default for param in PARAMS}
 
 
 def options_of(values: Mapping[str, Value], window_size: tuple[int, int], panel: int) -> FilmOptions:
-    """The options that a form stands for. `panel` is the place of the focused panel, from 0."""
+    """Return the film options for the values of a form.
+
+    Args:
+        values: Values by parameter name.
+        window_size: Size of the window in pixels, for the choice "as the window".
+        panel: Index of the focused panel, from 0.
+    """
     size = even(window_size)
     if values["size"] != AS_WINDOW:
         width, height = str(values["size"]).split(" x ")
@@ -104,12 +110,12 @@ def is_gif(values: Mapping[str, Value]) -> bool:
 
 
 def rates_of(values: Mapping[str, Value]) -> tuple[str, ...]:
-    """The rates that the chosen format can have."""
+    """Return the frame rates that the chosen format can have."""
     return tuple(rate for rate in RATE.choices if not is_gif(values) or int(rate) in GIF_RATES)
 
 
 class RecordDialog(FormDialog):
-    """Begins to record the run from its present tick, at which the run waits while this is open."""
+    """Dialog that starts a recording at the current tick; the run is paused there while the dialog is open."""
 
     title = "Record a video"
     size = (720, 640)
@@ -138,7 +144,7 @@ class RecordDialog(FormDialog):
             self._offer_rates()
 
     def _offer_rates(self) -> None:
-        """Only rates that the format can have; one that it cannot have moves to the nearest, for all to see."""
+        """Offer only rates that the format can have; replace another rate by the nearest, and show a remark."""
         now = str(self.values[RATE.name])
         rates = rates_of(self.values)
         chosen = now if now in rates else str(nearest_gif_rate(int(now)))
@@ -147,14 +153,14 @@ class RecordDialog(FormDialog):
         self.form.offer(RATE.name, rates, chosen, remark)
 
     def _hint_of(self, host: Host) -> str:
-        """Return what the title says of the ticks that are recorded."""
+        """Return the text beside the title about the recorded ticks."""
         hint = "; {key:record} stops. {key:export_video}: ticks that have passed"
         return f"from tick {host.session.tick:,} on" + host.commands.worded(hint)
 
     def update(self, seconds: float = 1 / 60) -> None:
         super().update(seconds)
         self.form.update(seconds)
-        if self.hint != (hint := self._hint_of(self.host)):  # a seek has arrived
+        if self.hint != (hint := self._hint_of(self.host)):  # a seek that was in progress has changed the tick
             self.set_title(self.title, hint)
 
     def reveal(self, control: object) -> None:
@@ -176,7 +182,7 @@ class RecordDialog(FormDialog):
 
 
 class ExportDialog(RecordDialog):
-    """Records a range of ticks that has been run already, or will be."""
+    """Dialog that exports a range of ticks, past or future."""
 
     title = "Export a video"
     command = "export_video"

@@ -1,7 +1,7 @@
-"""What the window and the process that films for it say to each other, over pipes.
+"""Messages between the window and the film worker, over pipes.
 
-Python objects go in, one JSON line for each change of the state comes out. What is unpickled comes from the parent
-process alone.
+The window sends pickled Python objects; the worker replies with one JSON line for each change of its `Report`. Only
+data from the parent process is ever unpickled.
 """
 
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from ui.model.look import Look
 
 @dataclass(frozen=True)
 class Report:
-    """How the studio is doing."""
+    """Progress report of a film worker."""
 
     frames: int = 0
     seconds: float = 0.0  # of video
     bytes: int = 0
-    tick: int = -1  # the last one that was filmed
-    share: float = 0.0  # of an export, or of finishing the file
-    phase: str = "starting"  # then filming, finishing, done
-    path: str = ""  # of the file; while it is being made, of what it will be
-    problem: str = ""
+    tick: int = -1  # last tick that was filmed
+    share: float = 0.0  # completed fraction of an export, or of finishing the file
+    phase: str = "starting"  # "starting", "filming", "finishing" or "done"
+    path: str = ""  # path of the finished file, also while it does not exist yet
+    problem: str = ""  # message about why the recording failed; "": it has not
     is_cancelled: bool = False
 
     @property
@@ -32,7 +32,7 @@ class Report:
 
 @dataclass(frozen=True)
 class FilmJob:
-    """Film what the window does, from a tick on."""
+    """First message to a worker: film the run of the window from a tick on."""
 
     path: str
     replay: Replay
@@ -43,7 +43,7 @@ class FilmJob:
 
 @dataclass(frozen=True)
 class ExportJob:
-    """Film some ticks of a run."""
+    """First message to a worker: film a range of ticks of a run."""
 
     path: str
     replay: Replay
@@ -54,16 +54,16 @@ class ExportJob:
 
 @dataclass(frozen=True)
 class Follow:
-    """Other commands for the same run, or another run altogether; the video goes on at the tick."""
+    """Message that replaces the commands of the run, or the run itself; another run begins at `tick`."""
 
     replay: Replay
     tick: int
-    is_same_run: bool  # the scenario of the replay is the one sent before, and left out
+    is_same_run: bool  # whether only commands changed; the scenario of the replay is then left out of the message
 
 
 @dataclass(frozen=True)
 class Named:
-    """Agents of the user's own joined the window; see own_files.named_so_far."""
+    """Message that lists the agent files loaded by the window; see `agents.own_files.named_so_far`."""
 
     files: str
 
@@ -85,12 +85,12 @@ class Wear:
 
 @dataclass(frozen=True)
 class Stop:
-    """Film up to the present tick and finish."""
+    """Message that ends a film: film up to the current tick and finish the file."""
 
 
 @dataclass(frozen=True)
 class Cancel:
-    """Throw everything away."""
+    """Message that ends a film and deletes its file."""
 
 
 Message = FilmJob | ExportJob | Named | Follow | RunTo | CutTo | Wear | Stop | Cancel

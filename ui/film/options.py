@@ -1,4 +1,4 @@
-"""What can be recorded and how: kinds of files, their limits, and the options of a video. No pygame, no codecs here."""
+"""File formats, their limits, and the options of a video. This module imports neither pygame nor codecs."""
 
 import os
 import re
@@ -21,7 +21,7 @@ HOLD = Param("hold", float, 0.0, "seconds for which the video stands still at an
 EXACT = Param("exact_colours", bool, False, "every pixel as it was (yuv444p, lossless); many browsers cannot play it")
 
 GIF_RATES = (50, 25, 20, 10)
-"""Frames a second whose delay is a whole number of hundredths and long enough for browsers to respect it."""
+"""Frame rates of a .gif: the delay is a whole number of hundredths of a second, and long enough for browsers."""
 
 LEAST_SIDE, MOST_SIDE = 16, 8192
 MOST_PIXELS = 7680 * 4320
@@ -36,7 +36,17 @@ MOST_FRAMES_PER_TICK = 60
 
 
 def kind_of(path: str | os.PathLike[str]) -> str:
-    """What a target is to be: one of KINDS, or a folder of numbered pictures."""
+    """Return the file format of a target.
+
+    Args:
+        path: File or folder to write.
+
+    Returns:
+        One of `KINDS`, or `FOLDER` for a folder of numbered pictures.
+
+    Raises:
+        ConfigError: The suffix is not in `KINDS`.
+    """
     place = Path(path)
     suffix = place.suffix.lower()
     if os.path.isdir(place) or str(path).endswith(("/", os.sep)) or not suffix:
@@ -50,15 +60,16 @@ def kind_of(path: str | os.PathLike[str]) -> str:
 
 # --- videos ---------------------------------------------------------------------------------------
 
-# What the encoder does to please the eye in films costs colour, and here colour has a meaning. With tune=psnr and
-# finer chroma the worst flat 8 px cell is off by 10 in 255 instead of 27, for a third more bytes.
+# The perceptual tuning of the encoder, made for films, distorts colours, and here colours carry data. With tune=psnr
+# and finer chroma the worst flat cell of 8 px is off by 10 of 255 instead of 27; files grow by a third.
 _TRUE_COLOURS = {"tune": "psnr", "x264-params": "chroma-qp-offset=-6"}
 _X264 = {
     DRAFT: {"preset": "ultrafast", "crf": "26"},
     NORMAL: {"preset": "veryfast", "crf": "18", **_TRUE_COLOURS},
     HIGH: {"preset": "medium", "crf": "12", **_TRUE_COLOURS},
 }
-_X264_EXACT = {"preset": "veryfast", "qp": "0"}  # crf 18 in yuv444p is off by 24 on flat cells, and no smaller by half
+# crf 18 in yuv444p would be off by 24 of 255 on flat cells, and its files are more than half as large as lossless ones
+_X264_EXACT = {"preset": "veryfast", "qp": "0"}
 _VP9 = {
     DRAFT: {"cpu-used": "9", "crf": "36"},
     NORMAL: {"cpu-used": "8", "crf": "24"},
@@ -70,7 +81,7 @@ _LOOKAHEAD = {DRAFT: 0, NORMAL: 10, HIGH: 20}
 
 @dataclass(frozen=True)
 class Encoding:
-    """How pictures become a video: everything but the pictures."""
+    """Parameters of one encoding: file format, frame rate, quality preset and colour precision."""
 
     suffix: str = MP4
     fps: int = 30
@@ -79,7 +90,7 @@ class Encoding:
 
     @property
     def is_lossless(self) -> bool:
-        """A .gif takes its colours from the recording, so that has to keep them."""
+        """Return whether the part file is lossless RGB, as for a .gif, whose palette is computed from it."""
         return self.suffix == GIF
 
     @property
@@ -99,20 +110,32 @@ class Encoding:
         return self.codec == "libx264" and not self.exact_colours
 
     def options(self) -> dict[str, str]:
-        """Options of the codec. There are no frames out of order: they cost more time than they save bytes here."""
+        """Return the options of the codec.
+
+        B-frames are switched off: here they cost more time than the bytes they save are worth.
+        """
         if self.is_lossless:
             return {"preset": "ultrafast", "qp": "0", "bf": "0"}
         if self.codec == "libvpx-vp9":
             usual = {"deadline": "realtime", "b": "0", "row-mt": "1", "lag-in-frames": "0", "tile-columns": "2"}
             return {**usual, **(_VP9_EXACT if self.exact_colours else _VP9[self.preset])}
-        # The encoder may look ahead a quarter of a second: what it holds back is lost if the program is killed.
+        # Lookahead is limited to a quarter of a second, because the encoder's buffer is lost if the program is killed.
         ahead = 0 if self.exact_colours else min(_LOOKAHEAD[self.preset], self.fps // 4)
         chosen = _X264_EXACT if self.exact_colours else _X264[self.preset]
         return {**chosen, "bf": "0", "rc-lookahead": str(ahead)}
 
 
 def check_size(size: tuple[int, int], encoding: Encoding | None, where: str = "size") -> None:
-    """Refuse sizes that the codec, or any file, cannot have. `encoding` is None for pictures."""
+    """Check that a picture or a video can have this size.
+
+    Args:
+        size: Width and height in pixels.
+        encoding: Encoding of a video; None for a picture.
+        where: Name of the option for the error message.
+
+    Raises:
+        ConfigError: The size is too small or too large, or odd where the codec needs even sides.
+    """
     width, height = size
     shown = f"{width}x{height}"
     if min(size) < LEAST_SIDE or max(size) > MOST_SIDE or width * height > MOST_PIXELS:
@@ -129,7 +152,7 @@ def check_size(size: tuple[int, int], encoding: Encoding | None, where: str = "s
 
 
 def even(size: tuple[int, int]) -> tuple[int, int]:
-    """The largest size inside this one that every codec takes: the last column or row of pixels is left out."""
+    """Return the size with odd sides reduced by one pixel and at least `LEAST_SIDE` each; every codec accepts it."""
     return max(LEAST_SIDE, size[0] & ~1), max(LEAST_SIDE, size[1] & ~1)
 
 
@@ -142,7 +165,7 @@ def nearest_gif_rate(fps: int) -> int:
 
 @dataclass(frozen=True)
 class Part:
-    """What of the window is drawn: all of it, the panels, or one panel (counted from 1)."""
+    """Part of the window that is drawn: all of it, the panels, or one panel (counted from 1)."""
 
     kind: str
     number: int = 0
@@ -152,7 +175,7 @@ class Part:
 
 
 def parse_part(text: str) -> Part:
-    """What of the window is filmed: `window`, `panels` or `panel:2`."""
+    """Parse `window`, `panels` or `panel:2`; raise a ConfigError for anything else."""
     if text in (WINDOW, PANELS):
         return Part(text)
     match = re.fullmatch(r"panel:([1-8])", text)
@@ -163,7 +186,7 @@ def parse_part(text: str) -> Part:
 
 
 def parse_ticks_per_frame(text: str) -> Fraction:
-    """Ticks for each frame: a whole number, or 1/M for M frames a tick."""
+    """Parse ticks per frame: a whole number, or 1/M for M frames a tick; raise a ConfigError for anything else."""
     match = re.fullmatch(r"\s*(?:(\d{1,9})|1\s*/\s*(\d{1,9}))\s*", text)
     number = Fraction(int(match[1])) if match and match[1] else Fraction(0)
     if match and match[2] and int(match[2]):
@@ -178,7 +201,7 @@ def parse_ticks_per_frame(text: str) -> Fraction:
 
 @dataclass(frozen=True)
 class FilmOptions:
-    """Everything about a video but the run that it shows and how that looks."""
+    """Options of one video, except the run and its look."""
 
     size: tuple[int, int] = (1280, 720)
     fps: int = 30
@@ -201,6 +224,6 @@ class FilmOptions:
 
 
 def frames_between(first: int, end: int, options: FilmOptions) -> int:
-    """How many frames the ticks from `first` up to `end`, which is left out, take without holding."""
+    """Return the number of frames for the ticks from `first` to `end` (exclusive), without held frames."""
     ticks = max(0, end - first)
     return -(-ticks // options.ticks_a_frame) * options.frames_a_tick

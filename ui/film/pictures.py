@@ -1,7 +1,7 @@
-"""Pictures of the window and of single panels, rendered at the size that is asked for, not scaled up.
+"""Pictures of the window and of single panels, rendered at the requested size instead of being scaled up.
 
-A PNG file carries what it shows as texts: title, tick, digest, agents, and the whole session. So a figure can be opened
-in the window again, years later.
+A PNG file describes its content in text chunks: title, tick, digest, agents, and the whole session. A figure can
+therefore be opened in the window again, years later.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ SVG = ".svg"
 
 
 def surface_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
-    """A copy of what is drawn, as 0x00RRGGBB [height, width]."""
+    """Return a copy of the surface's pixels, [height, width], 0x00RRGGBB."""
     pixels: npt.NDArray[np.uint32] = np.ascontiguousarray(pygame.surfarray.pixels2d(surface).T & np.uint32(0xFFFFFF))
     return pixels
 
@@ -43,7 +43,15 @@ def surface_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
 
 
 def draw_window(dressing: Dressing, scale: int = 1) -> pygame.Surface:
-    """The window as it is, but for pointer, messages and dialogs, with so many pixels for each of its own."""
+    """Draw the window without pointer, messages and dialogs.
+
+    Args:
+        dressing: View settings of the window.
+        scale: Factor between the size of the picture and of the window.
+
+    Raises:
+        ConfigError: The picture would be too large.
+    """
     width, height = dressing.desk.scene.layout.size
     size = _checked((width * scale, height * scale))
     stage = Stage(
@@ -53,7 +61,16 @@ def draw_window(dressing: Dressing, scale: int = 1) -> pygame.Surface:
 
 
 def draw_panel(dressing: Dressing, panel: PanelKey, scale: int = 1) -> pygame.Surface:
-    """One panel, by its key, as large as it is in the window times the scale."""
+    """Draw one panel without legend and title.
+
+    Args:
+        dressing: View settings of the window.
+        panel: Key of the panel.
+        scale: Factor between the size of the picture and of the panel in the window.
+
+    Raises:
+        ConfigError: The picture would be too large.
+    """
     place = dressing.desk.session.panel_of(panel)
     boxes = {shown.key: boxes for shown, boxes in dressing.desk.scene.panels()}.get(panel)
     width, height = boxes.whole[2:] if boxes else dressing.desk.scene.layout.size
@@ -71,7 +88,7 @@ def draw_panel(dressing: Dressing, panel: PanelKey, scale: int = 1) -> pygame.Su
 
 
 def _look(dressing: Dressing, scale: int) -> Look:
-    """The look of the window; more pixels do not bring grid lines that the window has not."""
+    """Return the look of the window, without grid lines if the window shows none at its own size."""
     desk = dressing.desk
     look = replace(dressing.look(), mode=desk.mode_word())
     zooms = [desk.scene.camera(panel.key, boxes).zoom for panel, boxes in desk.scene.panels()]
@@ -92,7 +109,15 @@ def _checked(size: tuple[int, int]) -> tuple[int, int]:
 def picture_texts(
     run: Run, folder: Path, view: Mapping[str, Any] | None = None, *, agent: int = 0, source: Path | None = None
 ) -> dict[str, str]:
-    """What a picture shows, for the texts of its file, which lies in this folder. The last one opens again."""
+    """Return the text chunks of a PNG file, including the session from which the picture can be opened again.
+
+    Args:
+        run: Run that the picture shows.
+        folder: Folder of the picture, to which paths in the session are relative.
+        view: View settings for the session.
+        agent: Number of the focused agent.
+        source: File from which the run was opened.
+    """
     texts = {"Title": run.scenario.title, "Tick": str(run.furthest), "Digest": run.world.digest()}
     if len(run.shown) > 1:
         texts["Branches"] = ", ".join(f"{b.name} {b.timeline.world.digest()}" for b in run.shown_branches)
@@ -116,21 +141,21 @@ def _map_text(run: Run) -> str:
 
 
 def save_window(dressing: Dressing) -> Path:
-    """Write a picture of the window; returns where. Nothing is overwritten."""
+    """Write a picture of the window to a new file and return its path."""
     _arrive(dressing.desk.session)
     labels = [panel.view.label for panel in dressing.desk.scene.shown_panels]
     return _save(dressing, draw_window(dressing), labels)
 
 
 def save_panel(dressing: Dressing, panel: PanelKey, scale: int = 1) -> Path:
-    """Write a picture of one panel; returns where."""
+    """Write a picture of one panel to a new file and return its path."""
     _arrive(dressing.desk.session)
     _check_panel(dressing, panel)
     return _save(dressing, draw_panel(dressing, panel, scale), [_label(dressing, panel)])
 
 
 def _arrive(session: Session) -> None:
-    """A picture is of one tick: where branches are on their way to it, and not all there, it waits for them."""
+    """Complete a seek in progress, so that all branches in the picture are at the same tick."""
     if session.run.is_seeking:
         session.seek(session.tick)
 
@@ -153,7 +178,7 @@ def _save(dressing: Dressing, picture: pygame.Surface, labels: list[str]) -> Pat
 
 
 def save_svg(dressing: Dressing, panel: PanelKey) -> Path:
-    """Write a panel as a drawing for a paper; returns where."""
+    """Write a panel as an SVG drawing for a paper to a new file and return its path."""
     _arrive(dressing.desk.session)
     _check_panel(dressing, panel)
     text = panel_svg(dressing.desk.session.run, panel, dressing.look())
@@ -161,7 +186,7 @@ def save_svg(dressing: Dressing, panel: PanelKey) -> Path:
 
 
 def _write(data: bytes, name: str) -> Path:
-    """Write a file under a name in the usual folder, or under a free one like it."""
+    """Write a file in the recordings folder; a number is added to a name that is taken. Return its path."""
     folder = recordings_folder()
     make_folder(folder)
     place = free_name(folder / name)

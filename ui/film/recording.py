@@ -1,6 +1,6 @@
-"""Recording from the window: begin and stop, the indicator, exports in the background, and takes that were lost.
+"""Recording from the window: start and stop, the indicator, background exports, and recovery of unfinished recordings.
 
-The work is done by a studio (studio.py), a process of its own; this is the window's end of it.
+Each recording and export is done by a worker process, which is represented in the window by a `Studio` (studio.py).
 """
 
 from collections.abc import Callable
@@ -28,15 +28,15 @@ Values = dict[str, Value]
 
 
 class Recording:
-    """Everything about recording that belongs to one window."""
+    """State of one window's recording, exports and their indicators."""
 
     def __init__(self, dressing: Dressing, host: Host) -> None:
         self.dressing, self.desk, self.host = dressing, dressing.desk, host
         self.filming: Studio | None = None
-        self._asking: RecordDialog | None = None  # the dialog that was opened last
+        self._asking: RecordDialog | None = None  # record dialog that was opened last, perhaps closed since
         self.exports: list[Studio] = []
-        self._finishing: list[Studio] = []  # stopped, but not done yet
-        self._ending: list[Studio] = []  # done, but their processes are still there
+        self._finishing: list[Studio] = []  # stopped recordings whose files are not finished
+        self._ending: list[Studio] = []  # studios with finished files whose processes have not been reaped
 
     # --- recording --------------------------------------------------------------------------------
 
@@ -46,23 +46,24 @@ class Recording:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a studio is at work, or has not been taken leave of."""
+        """Return whether any worker process is running or has not been reaped."""
         return self.is_on or bool(self.exports or self._finishing or self._ending)
 
     @property
     def must_wait(self) -> bool:
-        """Whether no tick may pass: while the user is asked how to record from this tick on, and until the studio has
-        caught up.
-        """
+        """Return whether no tick may pass: the record dialog is open, or the worker is too far behind the window."""
         return self._is_asking or (self.filming is not None and self.filming.must_wait)
 
     @property
     def _is_asking(self) -> bool:
-        """Whether the run waits at the tick that the open dialog names; a seek to that tick goes on."""
+        """Return whether the record dialog is open and pauses the run; a seek in progress is completed first."""
         return self._asking is not None and self._asking.is_open and not self.desk.session.run.is_seeking
 
     def toggle(self) -> None:
-        """F9: ask what to record, or stop. At the end of a run nothing more happens: then its ticks are offered."""
+        """Stop the recording, or open the record dialog (F9).
+
+        At the end of a run the export dialog is opened instead, because no more ticks will follow.
+        """
         state, session = self.desk.state, self.desk.session
         if self.filming is not None:
             self.stop()
@@ -73,7 +74,7 @@ class Recording:
             self.host.show(self._asking)
 
     def begin(self, values: Values) -> None:
-        """Record from the present tick on."""
+        """Start recording from the current tick on with the values of the dialog."""
         desk = self.desk
         options = options_of(values, desk.scene.layout.size, desk.session.panel_of(desk.session.focused_key))
         target = self._target(values)
@@ -82,20 +83,29 @@ class Recording:
         desk.say(f"recording to {target.name} in {target.parent}; {keys}")
 
     def _target(self, values: Values, last: int | None = None) -> Path:
-        """A new file in the folder for recordings; its name says who is in it and when."""
+        """Return a free path in the recordings folder, named after the agents and ticks of the recording.
+
+        Args:
+            values: Values of the dialog.
+            last: Last tick of an export; None for a recording.
+
+        Raises:
+            ConfigError: The folder or the file cannot be written.
+        """
         desk = self.desk
         first = desk.session.tick if last is None else int(values["from_tick"])
         folder = takes.recordings_folder()
         make_folder(folder)
         suffix = "" if values["format"] == PICTURE[1:] else f".{values['format']}"
         labels = [panel.view.label for panel in desk.scene.shown_panels]
-        promised = {studio.report.path for studio in (*self.exports, *self._finishing)}  # not all are there yet
+        # targets of running workers, which may not exist on disk yet
+        promised = {studio.report.path for studio in (*self.exports, *self._finishing)}
         target = takes.free_name(folder / takes.default_name(labels, first, suffix, last), promised)
         takes.check_place(target)
         return target
 
     def stop(self) -> None:
-        """No more frames; the file is finished in the background."""
+        """Stop recording; the worker finishes the file in the background."""
         if self.filming is not None:
             self.filming.follow(self.desk.session, self.dressing.look())
             self.filming.stop()
@@ -103,21 +113,30 @@ class Recording:
             self.filming = None
 
     def cut(self) -> None:
-        """The user goes to another tick: the video goes on there, without the ticks in between."""
+        """Continue the video at the tick of the next seek, without the ticks in between."""
         if self.filming is not None:
             self.filming.cut()
 
     # --- exports ----------------------------------------------------------------------------------
 
     def ask_export(self, first: int = 0, last: int | None = None) -> None:
-        """Ask which ticks to export, and how; those marked on the timeline stand in the form."""
+        """Open the export dialog.
+
+        Args:
+            first: First tick shown in the form, such as the one marked on the timeline.
+            last: Last tick shown in the form; None: the last known tick of the run.
+        """
         session = self.desk.session
         end = max(session.run.end, session.tick) if last is None else last
         parent = session.run.tree[session.run.front].parent
         self.host.show(ExportDialog(self.host, self.export, first, end, parent is not None))
 
     def export(self, values: Values) -> None:
-        """Film a range of ticks of the branches on screen, or of the focused branch and its parent."""
+        """Start exporting a range of ticks of the branches on screen, or of the focused branch and its parent.
+
+        Raises:
+            ConfigError: The range is empty or begins after the end of the run, or the file cannot be written.
+        """
         desk, session = self.desk, self.desk.session
         first, last = int(values["from_tick"]), int(values["to_tick"])
         if last < first:
@@ -139,10 +158,10 @@ class Recording:
     # --- once a frame -----------------------------------------------------------------------------
 
     def keep(self) -> None:
-        """Once a frame, after time has passed: tell the studio what happened, and the user what came of it."""
+        """Send changes of the run to the worker, and notify the user of finished files; called once a frame."""
         if self.filming is not None:
             self.filming.follow(self.desk.session, self.dressing.look())
-            if self.filming.report.is_done:  # it stopped by itself: a full disk, for example
+            if self.filming.report.is_done:  # the worker stopped by itself, because of a full disk for example
                 self._tell(self.filming)
                 self.filming = None
         self._finishing = [studio for studio in self._finishing if not self._is_told(studio)]
@@ -155,7 +174,7 @@ class Recording:
         return studio.report.is_done
 
     def _tell(self, studio: Studio) -> None:
-        """What became of a recording."""
+        """Notify the user of the result of a recording, and keep its studio until the process is reaped."""
         report = studio.report
         self._ending.append(studio)
         if report.problem:
@@ -167,7 +186,7 @@ class Recording:
             self.desk.say(f"recorded {report.path}: {length}, {size_text(report.bytes)}")
 
     def close(self) -> None:
-        """The window ends. Studios finish their files by themselves."""
+        """Stop recording when the window closes; worker processes finish their files by themselves."""
         if self.filming is not None:
             self.stop()
         for studio in (*self._finishing, *self.exports):
@@ -176,7 +195,11 @@ class Recording:
     # --- takes that were lost ---------------------------------------------------------------------
 
     def offer_leftovers(self, is_busy: bool) -> None:
-        """At the start: ask what to do with recordings that a kill has left, unless something else is asked."""
+        """Offer to finish recordings that a killed program has left; called at the start of the window.
+
+        Args:
+            is_busy: Whether another dialog is open; then nothing is offered.
+        """
         found = takes.recoverable()
         if not found or is_busy:
             return
@@ -208,9 +231,16 @@ class Recording:
     # --- the indicator ----------------------------------------------------------------------------
 
     def draw(self, right: int, middle: int) -> int:
-        """A red dot with time and size, ending at `right`, while there is something to tell; returns its left end.
+        """Draw the indicators of all recordings and exports, right-aligned.
 
-        A click on it stops the recording.
+        A click on an indicator stops the recording or cancels the export.
+
+        Args:
+            right: Right edge in pixels.
+            middle: Vertical centre in pixels.
+
+        Returns:
+            The new right edge for what is drawn to the left of the indicators.
         """
         for studio, action, command in self._shown():
             right = self._draw_one(studio, action, command, right, middle)
@@ -244,7 +274,7 @@ class Recording:
 
 
 def indicator_text(report: Report, is_export: bool = False) -> str:
-    """What the indicator says: time of video and size; or how far an export or the finishing is."""
+    """Return the text of an indicator: length and size of a recording, or progress of an export or of finishing."""
     if report.phase == "starting":
         return "starting"
     if is_export or report.phase == "finishing":
@@ -260,4 +290,4 @@ def size_text(size: int) -> str:
 
 
 def _nothing() -> None:
-    """Asked again at the next start."""
+    """Do nothing: the recordings are offered again at the next start."""

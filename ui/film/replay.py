@@ -1,7 +1,8 @@
-"""A run as plain data, and the same run again: what a recording needs to draw it somewhere else.
+"""Serialisable description of a run, and its recomputation in another process.
 
-A run is what it began with and the commands of its branches; everything else follows. So another process, or a
-command without a window, makes the same pictures as the window, and the window need not wait for it. No pygame here.
+A run is determined by its scenario and the commands of its branches. Another process, or a command without a window,
+therefore draws the same pictures as the window, and the window does not wait for it. This module does not import
+pygame.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,24 +20,28 @@ from ui.model.look import Look
 from ui.model.run import Run, world_maker
 
 KEYFRAME_BYTES = 64 * 1024 * 1024
-"""Memory for winding back: a recording seldom does."""
+"""Bytes for keyframes; few are enough, because a recording rarely seeks backwards."""
 
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """What a run began with, and those of its branches that are shown, the focused one named."""
+    """Description of one run: its scenario, the shown branches with their commands, and the focused branch."""
 
-    scenario: Scenario  # what it began with
-    branches: tuple[BranchState, ...] = ()  # with all their commands; empty: one, with the script of the scenario
-    focused: int = ROOT
-    expected: tuple[SavedBranch, ...] = ()  # of a session file: the digests that these branches had
+    scenario: Scenario
+    branches: tuple[BranchState, ...] = ()  # shown branches; empty: one branch with the script of the scenario
+    focused: int = ROOT  # number of the focused branch
+    expected: tuple[SavedBranch, ...] = ()  # saved branches of a session file, with the digests to verify
 
     def begin(self) -> "Rerun":
         return Rerun(self)
 
     @property
     def unnoted(self) -> int | None:
-        """The first tick that milliseconds limit where a session was not run to: nobody knows who had a turn."""
+        """Return the first tick after the saved ones that has a limit in milliseconds; None if there is none.
+
+        From that tick on the run is not reproducible, because the session does not record which agents planned within
+        the limit.
+        """
         ticks = [_first_limited(self.scenario.tick_ms, saved.state) for saved in self.expected]
         return min((tick for tick in ticks if tick is not None), default=None)
 
@@ -46,12 +51,22 @@ class Replay:
 
 
 def replay_of(run: Run, branches: Sequence[int] | None = None) -> Replay:
-    """A run as it is: the branches that are on screen, or some others, with all commands they have now."""
+    """Return a replay of a run with all its present commands.
+
+    Args:
+        run: Run to describe.
+        branches: Numbers of the branches; None: the ones on screen.
+    """
     return Replay(run.scenario, states_of(run, branches), run.front)
 
 
 def states_of(run: Run, branches: Sequence[int] | None = None) -> tuple[BranchState, ...]:
-    """The branches as plain values, from tick 0 and with nothing known of their future but their commands."""
+    """Return the states of branches, reset to tick 0 but with all commands.
+
+    Args:
+        run: Run with the branches.
+        branches: Numbers of the branches; None: the ones on screen.
+    """
     chosen = run.shown if branches is None else branches
     return _at_tick_0([run.tree.state(number) for number in chosen])
 
@@ -64,7 +79,16 @@ def _at_tick_0(states: Sequence[BranchState]) -> tuple[BranchState, ...]:
 
 
 def replay_of_saved(saved: Saved, path: Path | None = None, chosen: Sequence[str] = ()) -> Replay:
-    """The run of a session file: the branches that were on screen, or those chosen by name or number."""
+    """Return a replay of the run in a session file.
+
+    Args:
+        saved: Content of the session file.
+        path: Path of the file, for the title; None: the scenario's own title.
+        chosen: Names or numbers of branches; empty: the branches that were on screen.
+
+    Raises:
+        ConfigError: There is no branch with a chosen name or number.
+    """
     states = {branch.state.number: branch.state for branch in saved.branches}
     numbers = [_number_of(name, states) for name in chosen] or list(saved.shown) or [saved.branch]
     branches = _at_tick_0([states[number] for number in dict.fromkeys(numbers)])
@@ -73,7 +97,7 @@ def replay_of_saved(saved: Saved, path: Path | None = None, chosen: Sequence[str
 
 
 def _number_of(name: str, states: Mapping[int, BranchState]) -> int:
-    """The branch that a name or a number means."""
+    """Return the number of the branch with this name or number; raise a ConfigError if there is none."""
     if name.isdecimal() and int(name) in states:
         return int(name)
     found = [state.number for state in states.values() if state.name == name]
@@ -83,7 +107,12 @@ def _number_of(name: str, states: Mapping[int, BranchState]) -> int:
 
 
 def _first_limited(milliseconds: float, state: BranchState) -> int | None:
-    """The first tick from the end of a branch on that a clock would limit, where a run begins with so many."""
+    """Return the first tick, from the end of a branch on, that has a limit in milliseconds; None if there is none.
+
+    Args:
+        milliseconds: Limit at the beginning of the run; 0: no limit.
+        state: Branch, whose commands may change the limit.
+    """
     limits = [(0, milliseconds)]
     limits += [
         (e.tick, e.command.milliseconds) for e in state.entries if isinstance(e.command, SetTickMs) and e.is_enabled
@@ -94,7 +123,7 @@ def _first_limited(milliseconds: float, state: BranchState) -> int | None:
 
 
 class Rerun:
-    """The run of a replay, gone through once more. Nobody edits it, nothing in it has the focus."""
+    """Run that is recomputed from a replay, without edits or focus of its own."""
 
     def __init__(self, replay: Replay) -> None:
         self.replay = replay
@@ -110,9 +139,13 @@ class Rerun:
         return self.run.furthest
 
     def go_to(self, tick: int) -> int:
-        """Another tick, with its commands applied; returns the tick that was reached.
+        """Seek to a tick, with its commands applied.
 
-        On the way it looks in at those at which the run was saved: its digest is known of these alone, beside a few.
+        The seek stops at the ticks at which the branches were saved: session files hold digests of these ticks, so
+        that differences from the saved run are detected.
+
+        Returns:
+            The tick that was reached, which is smaller than `tick` if the run ends before.
         """
         saved_at = {saved.last[0] for saved in self.replay.expected if saved.last}
         for stop in (*sorted(stop for stop in saved_at if self.tick < stop < tick), tick):
@@ -121,11 +154,15 @@ class Rerun:
         return self.tick
 
     def wear(self, look: Look) -> None:
-        """Put the panels in the order of a look."""
+        """Arrange the panels in the order given by a look."""
         self.run.arrange(look.order)
 
     def follow(self, replay: Replay) -> bool:
-        """Take over other commands, past or future, for the same branches; False if it is not the same run."""
+        """Take over the commands of another replay of the same branches, past and future ones.
+
+        Returns:
+            False if the replay has another scenario or other branches; then nothing is changed.
+        """
         if replay.scenario is not self.replay.scenario or replay.numbers != self.replay.numbers:
             return False
         tick, run = self.tick, self.run
@@ -138,5 +175,5 @@ class Rerun:
         return True
 
     def happenings(self, after: int, until: int) -> list[Happening]:
-        """What is worth a caption in the ticks after `after` up to `until`."""
+        """Return the captions of events in the ticks from `after` (exclusive) to `until` (inclusive)."""
         return happenings_of(self.run.shown_branches, after, until)

@@ -1,14 +1,14 @@
-"""The recorder: pictures go in, a file comes out, and what has been recorded is never lost.
+"""Recorder: writes pictures to a video, a picture or a folder, and keeps what was recorded after a crash.
 
     recorder = Recorder("talk.mp4", (1280, 720), fps=30)       .mp4 .webm .mkv .gif .png, or a folder of pictures
-    recorder.add(surface)        one picture; waits while the queue is full, so no picture is ever left out
-    recorder.repeat(15)          the last one again, to let people read
-    recorder.status              frames, seconds of video, bytes, and why it stopped, if it did
-    recorder.finish()            the file that was asked for
+    recorder.add(surface)        add one picture; blocks while the queue is full, so no picture is dropped
+    recorder.repeat(15)          repeat the last picture 15 times, for example while a caption is read
+    recorder.status              frames, seconds of video, bytes, and the problem that stopped the recording, if any
+    recorder.finish()            write the requested file and return its path
 
-A worker thread encodes. While it does, a video lies in `talk.mp4.part.mkv` beside its target; if the program is
-killed, all but the last moment of it is there, and `recoverable()` finds it at the next start. A full disk stops
-the recording, not the program.
+A worker thread encodes. Until it is finished, a video is written to `talk.mp4.part.mkv` in the folder of its target. If
+the program is killed, this part file has all but the last quarter of a second, and `recoverable()` finds it at the next
+start. A full disk stops the recording but not the program.
 """
 
 import os
@@ -46,7 +46,8 @@ from ui.film.video import Pixels, seconds_of
 __all__ = ["Recorder", "Status", "recover", "recoverable"]
 
 QUEUE_LENGTH = 4
-"""Pictures that wait for the encoder. More would only hide that it is slower than the simulation."""
+"""Maximum number of pictures that wait for the encoder. A longer queue would only delay the moment at which a
+simulation that is faster than the encoder has to wait."""
 
 _PICTURE_DIGITS = 6
 
@@ -54,7 +55,7 @@ _PICTURE_DIGITS = 6
 
 
 class _Sink(Protocol):
-    """What the worker thread writes to."""
+    """Output of the worker thread: a video, a folder of pictures, or one picture."""
 
     target: Path
 
@@ -68,7 +69,7 @@ class _Sink(Protocol):
 
 
 class _VideoSink:
-    """A video, in its part file until it is finished."""
+    """Video, written to a part file until it is finished."""
 
     def __init__(self, path: Path, size: tuple[int, int], encoding: Encoding, threads: int) -> None:
         self.target, self._file = _open_part(path)
@@ -93,11 +94,11 @@ class _VideoSink:
         self._encoder.repeat()
 
     def _check_it_is_there(self) -> None:
-        """Some systems go on writing to a file without complaint after its folder was deleted."""
+        """Raise an OSError if the part file was deleted, because some systems accept writes to a deleted file."""
         os.stat(self.part)
 
     def finish(self, progress: video.Progress) -> Path:
-        """The file that was asked for. If that fails the part file stays."""
+        """Write the requested file and return its path; the part file is kept if that fails."""
         if self._encoder.frames == 0:
             self._give_up()
             raise ConfigError(f"{self.target}: there is no picture to write")
@@ -107,7 +108,14 @@ class _VideoSink:
         return self.target
 
     def stop(self, has_failed: bool = True) -> str:
-        """Close without finishing; says where the part is that was written."""
+        """Close the part file without finishing it.
+
+        Args:
+            has_failed: Whether writing has failed, so that the frames held back by the codec are given up.
+
+        Returns:
+            A message that says where the part file is, or that nothing was recorded.
+        """
         if not has_failed:
             with suppress(OSError, FFmpegError):
                 self._encoder.close()
@@ -129,7 +137,7 @@ class _VideoSink:
 
 
 class _FolderSink:
-    """Numbered pictures in a folder of their own."""
+    """Folder of numbered pictures."""
 
     def __init__(self, path: Path) -> None:
         self.target = _new_folder(path)
@@ -172,14 +180,14 @@ class _FolderSink:
 
 
 class _PictureSink:
-    """Only the last picture."""
+    """Single picture file with the last picture of the recording."""
 
     def __init__(self, path: Path, texts: dict[str, str]) -> None:
         self.target = free_name(path)
         self._texts = texts
         self.bytes = 0
         self._last: Pixels | None = None
-        with open(self.target, "xb"):  # say now, not after the run, that it cannot be written
+        with open(self.target, "xb"):  # fail now rather than after the run if the file cannot be written
             pass
         self.target.unlink()
 
@@ -187,7 +195,7 @@ class _PictureSink:
         self._last = pixels.copy()
 
     def repeat(self) -> None:
-        """It is the last one already."""
+        """Do nothing: only the last picture is kept."""
 
     def finish(self, progress: video.Progress) -> Path:
         if self._last is None:
@@ -202,11 +210,11 @@ class _PictureSink:
         return "nothing was written"
 
     def discard(self) -> None:
-        """Nothing has been written yet."""
+        """Do nothing: no file has been written yet."""
 
 
 class _PartFile(FileIO):
-    """A file that knows how much was written, and writes everything or raises."""
+    """Locked part file that counts its bytes, and whose `write` writes all data or raises an OSError."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "x")
@@ -223,10 +231,10 @@ class _PartFile(FileIO):
 
 
 def _open_part(path: Path) -> tuple[Path, _PartFile]:
-    """A part file of a name that is still free."""
+    """Create a part file for the first free name; return the target and the open file."""
     while True:
         target = free_name(path)
-        with suppress(FileExistsError):  # somebody else took it just now
+        with suppress(FileExistsError):  # another process took the name since `free_name` checked it
             return target, _PartFile(part_of(target))
 
 
@@ -245,17 +253,17 @@ def _new_folder(path: Path) -> Path:
 
 @dataclass(frozen=True)
 class Status:
-    """How a recording is doing."""
+    """Progress of one recording."""
 
-    frames: int  # pictures that were given, repeated ones included
-    encoded: int  # of those, how many are on their way into the file
-    seconds: float  # of video
-    bytes: int
-    problem: str = ""  # why it stopped by itself
+    frames: int  # number of pictures added, repeated ones included
+    encoded: int  # number of these pictures that were passed to the encoder
+    seconds: float  # seconds of video
+    bytes: int  # bytes written to the file so far
+    problem: str = ""  # message about why the recording stopped by itself; "": it has not
 
     @property
     def waiting(self) -> int:
-        """Pictures in the queue. None is ever dropped: the simulation waits."""
+        """Return the number of pictures in the queue; the simulation waits while it is full, so none is dropped."""
         return self.frames - self.encoded
 
 
@@ -264,7 +272,7 @@ _REPEAT = object()
 
 
 class Recorder:
-    """Writes pictures to a file in a thread of its own."""
+    """Writer of pictures to a file, which encodes in a worker thread."""
 
     def __init__(
         self,
@@ -276,9 +284,19 @@ class Recorder:
         texts: dict[str, str] | None = None,
         threads: int = 0,
     ) -> None:
-        """`texts` are written into a single picture; `threads` of the codec, 0: as many as there are processors.
+        """Open the output and start the worker thread.
 
-        A ConfigError says in one line what cannot be had.
+        Args:
+            path: Target file or folder; its suffix chooses the format. A number is added to a name that is taken.
+            size: Width and height of the pictures in pixels.
+            fps: Frames a second; for a .gif the nearest possible rate is used.
+            preset: Quality preset: "draft", "normal" or "high".
+            exact_colours: Whether to encode without loss of colour.
+            texts: Text chunks of a single .png picture.
+            threads: Threads of the codec; 0: one per processor.
+
+        Raises:
+            ConfigError: The format, size or rate is not possible, or the file cannot be written.
         """
         self.kind = kind_of(path)
         is_video = self.kind in film_options.VIDEO_SUFFIXES
@@ -299,7 +317,7 @@ class Recorder:
 
     @property
     def target(self) -> Path:
-        """The file that is being made. Its name may differ from the one asked for, if that was taken."""
+        """Return the path of the file to be written, which differs from the requested one if that was taken."""
         return self._sink.target
 
     @property
@@ -307,7 +325,14 @@ class Recorder:
         return Status(self._frames, self._encoded, self._frames / self.fps, self._sink.bytes, self._problem)
 
     def add(self, picture: "pygame.Surface | Pixels") -> bool:
-        """The next picture; waits for room in the queue. False when the recording has stopped by itself."""
+        """Add the next picture; block while the queue is full.
+
+        Args:
+            picture: Surface or pixels of the recorder's size; they are copied.
+
+        Returns:
+            False if a problem has stopped the recording.
+        """
         if self._problem:
             return False
         pixels = self._free.get()
@@ -321,7 +346,7 @@ class Recorder:
         return True
 
     def repeat(self, times: int = 1) -> bool:
-        """The last picture again, so many times."""
+        """Repeat the last picture `times` times; return False if a problem has stopped the recording."""
         for _ in range(times):
             if self._problem:
                 return False
@@ -330,9 +355,17 @@ class Recorder:
         return True
 
     def finish(self, progress: video.Progress = lambda share: None) -> Path:
-        """Write everything that was given, and the file that was asked for; returns where it is.
+        """Write all pictures, then the requested file.
 
-        After a problem that stopped the recording that is told; `recover` finishes what was written before it.
+        Args:
+            progress: Callback for the completed fraction, from 0 to 1.
+
+        Returns:
+            Path of the file.
+
+        Raises:
+            ConfigError: A problem has stopped the recording, or the file could not be written. `recover` can finish
+                a part file later.
         """
         self._jobs.put(_END)
         self._thread.join()
@@ -345,13 +378,13 @@ class Recorder:
             raise ConfigError(self._problem) from None
 
     def stop(self) -> str:
-        """Stop without finishing; says where what was written is. `recover` can finish it later."""
+        """Stop without finishing the file, which `recover` can finish later; return a message with its path."""
         self._jobs.put(_END)
         self._thread.join()
         return self._sink.stop(has_failed=bool(self._problem))
 
     def discard(self) -> None:
-        """Stop and take away what was written."""
+        """Stop and delete the written files."""
         self._jobs.put(_END)
         self._thread.join()
         self._sink.discard()
@@ -372,14 +405,14 @@ class Recorder:
             else:
                 self._sink.add(job)
             self._encoded += 1
-        except Exception as error:  # whatever it is, the run must go on, and what is written be kept
+        except Exception as error:  # any error must leave the run going and the written part file intact
             self._problem = f"{self.target}: the recording stopped: {_reason(error)}; {self._sink.stop()}"
 
 
 def _opened(
     path: Path, size: tuple[int, int], kind: str, encoding: Encoding | None, texts: dict[str, str], threads: int
 ) -> "_Sink":
-    """Where the pictures go; a ConfigError when it cannot be written."""
+    """Return the sink for a file format; raise a ConfigError if it cannot be written."""
     try:
         if encoding:
             return _VideoSink(path, size, encoding, threads)
@@ -389,7 +422,7 @@ def _opened(
 
 
 def _reason(error: BaseException) -> str:
-    """What went wrong, in a few words."""
+    """Return a short description of an error."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
@@ -397,7 +430,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _finish(part: Path, target: Path, progress: video.Progress) -> Path:
-    """Make the target from a part file and take that away; returns where the target is."""
+    """Convert a part file to the target, delete the part file, and return the path of the target."""
     suffix = target.suffix.lower()
     if suffix == film_options.MKV:
         place = _moved(part, target)
@@ -410,18 +443,29 @@ def _finish(part: Path, target: Path, progress: video.Progress) -> Path:
 
 
 def _moved(source: Path, target: Path) -> Path:
-    """Give a file its name; another one if somebody has taken that in the meantime."""
+    """Rename a file to the target, with a number added if that name has been taken meanwhile; return the new path."""
     number = 1
     place = target
     while os.path.lexists(place):
         number += 1
         place = target.with_name(f"{target.stem}-{number}{target.suffix}")
-    rename_to(source, place)  # the part file goes next, and is the only other copy
+    rename_to(source, place)  # must have succeeded before the caller deletes the part file, the only other copy
     return place
 
 
 def recover(part: str | os.PathLike[str], progress: video.Progress = lambda share: None) -> Path:
-    """Finish a recording that was left over; returns where it is. A ConfigError says what is wrong."""
+    """Finish the part file of an interrupted recording.
+
+    Args:
+        part: Part file.
+        progress: Callback for the completed fraction, from 0 to 1.
+
+    Returns:
+        Path of the finished file.
+
+    Raises:
+        ConfigError: The file is no part file, is still being recorded, or cannot be finished.
+    """
     place = Path(part)
     if not place.name.endswith(PART_SUFFIX):
         raise ConfigError(f"{part}: expected a recording that was not finished, such as talk.mp4{PART_SUFFIX}")
@@ -438,5 +482,5 @@ def recover(part: str | os.PathLike[str], progress: video.Progress = lambda shar
 
 
 def discard(part: str | os.PathLike[str]) -> None:
-    """Throw a recording that was left over away."""
+    """Delete the part file of an interrupted recording."""
     remove_part(Path(part))

@@ -1,7 +1,7 @@
-"""The stage: a run drawn to a surface of its own, of a fixed size, for videos and pictures.
+"""Offscreen renderer of a run, at a fixed size, for videos and pictures.
 
-It draws with the window's own code, but for nobody's mouse, keyboard, focus or clock: what it shows depends on the
-run, the look and the size alone. So the window and a command without one make the same pictures, pixel by pixel.
+It uses the drawing code of the window without mouse, keyboard, focus and clock: a picture depends only on the run, the
+look and the size. The window and a command without a window therefore draw identical pixels.
 """
 
 from collections.abc import Sequence
@@ -31,27 +31,27 @@ from ui.panels.desk import Desk, window_layout
 from ui.widgets.canvas import Canvas
 
 USUAL_SIZE = {WINDOW: (1280, 720), PANELS: (1280, 720), "panel": (720, 540)}
-"""At these sizes texts are as large as in a window at 100 %."""
+"""Picture size in pixels, by part, at which texts are as large as in a window at a UI scale of 100 %."""
 
 LEAST_SCALE, MOST_SCALE = 0.75, 4.0
 
 TITLE_HEIGHT = 38
 LEGEND_ROW = 22
-SMALLEST_WITH_TITLE = (260, 220)  # design units; a smaller picture is all map
-SMALLEST_WITH_LEGEND = (420, 360)
-LEGEND_SHARE = 0.16  # of the height of a picture, at most
+SMALLEST_WITH_TITLE = (260, 220)  # minimum width and height, in pixels at scale 1, of a picture with a title
+SMALLEST_WITH_LEGEND = (420, 360)  # minimum width and height, in pixels at scale 1, of a picture with a legend
+LEGEND_SHARE = 0.16  # maximum fraction of the picture's height that the legend takes
 MOST_CAPTIONS = 3
 
 
 def scale_for(size: tuple[int, int], part: Part) -> float:
-    """The size of texts and lines that suits a picture: in steps of an eighth, so that shapes stay clean."""
+    """Return the scale of texts and lines for a picture size, rounded to eighths so that shapes stay sharp."""
     usual = USUAL_SIZE[part.kind]
     fitting = min(size[0] / usual[0], size[1] / usual[1])
     return min(MOST_SCALE, max(LEAST_SCALE, round(fitting * 8) / 8))
 
 
 class LookedAt:
-    """Which part of the map each panel shows: what the look says."""
+    """Cameras of the panels as given by a look."""
 
     def __init__(self, look: Look) -> None:
         self.look = look
@@ -66,7 +66,7 @@ class LookedAt:
 
 
 class Stage:
-    """One run on one surface: as a user sees it, or as somebody who only watches."""
+    """Offscreen view of one run: a session with the user's focus, or a bare run without focus."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Stage:
         self.replace(shown)
 
     def replace(self, shown: Session | Run) -> None:
-        """Another run in the place of the one so far."""
+        """Replace the run; size, part and look stay."""
         self.session = session = Session.watching(shown) if isinstance(shown, Run) else shown
         self.scene = Scene(
             lambda: session.run,
@@ -110,7 +110,7 @@ class Stage:
         self.canvas.begin(self.surface, self.scene.palette, self.scale, (-1, -1))
 
     def wear(self, look: Look) -> None:
-        """Another look from the next picture on; texts keep their size, for a video has one size."""
+        """Change the look from the next picture on; the scale of texts stays the same for all frames of a video."""
         self.look = look
         scene, desk, player = self.scene, self.desk, self.desk.player
         scene.palette, scene.layers, scene.views = PALETTES[look.theme], look.layer_state(), LookedAt(look)
@@ -145,7 +145,15 @@ class Stage:
     # --- a picture --------------------------------------------------------------------------------
 
     def draw(self, glide: float = 1.0, captions: Sequence[str] = ()) -> pygame.Surface:
-        """Draw the run as it is. `glide`: how far agents have got from their last cell to this one."""
+        """Draw the current state of the run.
+
+        Args:
+            glide: Interpolation of agents between their previous cell (0) and their current cell (1).
+            captions: Captions to draw, the latest last.
+
+        Returns:
+            The stage's surface, which the next call overwrites.
+        """
         plan = self._plan()
         self.desk.player.held_glide = glide
         self.canvas.begin(self.surface, self.scene.palette, self.scale, (-1, -1))
@@ -161,7 +169,7 @@ class Stage:
         return self.surface
 
     def _plan(self) -> "_Plan":
-        """Where title, panels and legend stand."""
+        """Return the rectangles of title, panels and legend."""
         if self.part.kind == WINDOW:
             return _Plan(None, None, None)
         width, height = self.size
@@ -184,7 +192,7 @@ class Stage:
     # --- title ------------------------------------------------------------------------------------
 
     def _draw_title(self, box: Box) -> None:
-        """What is shown and the tick, above the panels."""
+        """Draw the title of the scenario and the tick above the panels."""
         canvas, session = self.canvas, self.session
         x, y, width, height = box
         middle = y + height // 2
@@ -200,7 +208,11 @@ class Stage:
     # --- legend -----------------------------------------------------------------------------------
 
     def _legend_rows(self) -> list[list[tuple[str, str, int]]]:
-        """The layers of these agents that are on, as (key, name, width), in rows that fit."""
+        """Return the visible layers of the agents, and the heat map, in rows that fit.
+
+        Returns:
+            Rows of (key, name, width in pixels).
+        """
         state, scale = self.look.layer_state(), self.scale
         layers = self.scene.agent_layers
         names = [(layer.key, layer.name) for layer in layers if state.shows(layer) and self._is_in_legend(layer)]
@@ -220,12 +232,15 @@ class Stage:
         return rows[: max(1, int(LEGEND_SHARE * self.size[1] / self.px(LEGEND_ROW)))]
 
     def _is_in_legend(self, layer: Layer) -> bool:
-        """Not if there is heat in its place. The same in all frames of a video."""
+        """Return whether a layer has an entry in the legend: not if the heat map replaces the layer.
+
+        The answer depends only on the look, so it is equal in all frames of a video.
+        """
         is_hot = self.look.heat.kind not in ("off", "difference")
         return layer.is_in_legend and not (is_hot and layer.is_replaced_by_heat)
 
     def _heat_name(self) -> str:
-        """What the heat is of; A - B by the names of the two."""
+        """Return the name of the heat map; for A - B, the names of the two compared panels."""
         pair = self.scene.compared_panels()
         if not pair:
             return HEAT_WORDS[self.look.heat.kind]
@@ -250,7 +265,7 @@ class Stage:
             y += px(LEGEND_ROW)
 
     def _draw_heat_bar(self, x: int, middle: int, name: str) -> None:
-        """The bands of the heat with what the first and the last stand for."""
+        """Draw the colour bar of the heat map with its lowest and highest value."""
         canvas, palette = self.canvas, self.scene.palette
         px, dim = canvas.px, palette.dim
         scale = self.scene.heat_scale
@@ -262,7 +277,7 @@ class Stage:
     # --- captions ---------------------------------------------------------------------------------
 
     def _draw_captions(self, captions: Sequence[str]) -> None:
-        """The latest captions, one above the other, at the foot of the maps."""
+        """Draw the latest captions at the bottom of the maps, one above the other."""
         canvas, palette = self.canvas, self.scene.palette
         px = canvas.px
         maps = [boxes.map for _, boxes in self.scene.panels()]
@@ -284,12 +299,20 @@ class Stage:
 @dataclass(frozen=True)
 class _Plan:
     title: Box | None
-    panels: Box | None  # None: as in the window
+    panels: Box | None  # None: the layout of the window is used
     legend: Box | None
 
 
 def _panels_in(area: Box, size: tuple[int, int], scale: float, count: int, map_size: tuple[int, int]) -> Layout:
-    """A layout of panels alone, in a part of a picture."""
+    """Return a layout of panels only, without bars, inside a rectangle of the picture.
+
+    Args:
+        area: Rectangle of the panels, in pixels.
+        size: Size of the whole picture, in pixels.
+        scale: Scale of texts and lines.
+        count: Number of panels.
+        map_size: Width and height of the map in cells.
+    """
     x, y, width, height = area
     bare = layout.lay_out((max(1, width), max(1, height)), scale, count, map_size=map_size, bare=True)
     panels = tuple(

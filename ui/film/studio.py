@@ -1,16 +1,16 @@
-"""The studio: a second process that films what the window does, or a range of it, while the window goes on.
+"""Studio: the window's handle on a worker process that films the run, or a range of its ticks, in the background.
 
-The window sends what the run began with, then its commands and how far it has got; the studio runs the same run
-again, draws it and encodes it. So recording costs the window next to nothing, and when the window is killed the
-studio still finishes the file. Up to `MOST_BEHIND` frames may wait for it; then the simulation waits.
+The window sends the scenario of the run, then its commands and its current tick; the worker recomputes the run, draws
+it and encodes it. Recording therefore costs the window almost nothing, and if the window is killed the worker still
+finishes the file. When more than `MOST_BEHIND` frames are waiting for the worker, the simulation waits for it.
 
-    studio = Studio.film(path, replay, tick, options, look)
-    studio.follow(session, look)         once for every frame of the window
-    studio.must_wait                     let no further tick pass now
-    studio.stop()                        it finishes by itself; `report.is_done` says when
+    studio = Studio.film(path, session, options, look)
+    studio.follow(session, look)         call once for every frame of the window
+    studio.must_wait                     whether the next tick has to wait for the worker
+    studio.stop()                        the worker finishes the file; `report.is_done` is True after that
     studio = Studio.export(path, replay, (0, 200), options, look)
 
-This is the window's end of it; the process itself is ui/film/worker.py.
+The code of the worker process is in ui/film/worker.py.
 """
 
 import contextlib
@@ -32,15 +32,15 @@ from ui.model.look import Look
 from ui.model.session import Session
 
 MOST_BEHIND = 300
-"""Frames that the studio may be behind the window."""
+"""Maximum number of frames that the worker may be behind the window."""
 
-_STOPPED_S = 20.0  # how long wait() waits for what a studio that has ended still has to say
-_SENT_S = 2.0  # how long close() waits for messages to be taken
-_KEPT_LINES = 20  # of what a studio says that comes to a bad end
+_STOPPED_S = 20.0  # seconds for the threads to read the remaining output of an ended worker
+_SENT_S = 2.0  # seconds for close() to send the remaining messages
+_KEPT_LINES = 20  # last lines of the worker's standard error that are kept for an error message
 
 
 class Studio:
-    """A studio at work."""
+    """Handle on one worker process, its pipes and its latest report."""
 
     def __init__(self, job: FilmJob | ExportJob) -> None:
         self.report = Report(path=job.path)
@@ -48,9 +48,9 @@ class Studio:
         self.is_stopping = False
         self._replay, self._look = job.replay, job.look
         self._tick = self._first = job.tick if isinstance(job, FilmJob) else 0
-        self._run: object = None  # the tree of branches that is being followed
-        self._is_cut = False
-        self._named = named_so_far()  # which the process knows from its start
+        self._run: object = None  # branch tree of the followed run, compared by identity
+        self._is_cut = False  # whether the next change of the tick is a seek
+        self._named = named_so_far()  # agent files already known to the worker, which inherits them at its start
         self._said: deque[str] = deque(maxlen=_KEPT_LINES)
         self._outbox: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._process = _start_process()
@@ -64,7 +64,14 @@ class Studio:
 
     @classmethod
     def film(cls, path: str | os.PathLike[str], session: Session, options: FilmOptions, look: Look) -> "Studio":
-        """Begin to film a session at its present tick."""
+        """Start filming a session from its current tick on.
+
+        Args:
+            path: File or folder to write.
+            session: Session to follow.
+            options: Options of the video.
+            look: View settings.
+        """
         replay = replay_of(session.run)
         studio = cls(FilmJob(os.path.abspath(path), replay, session.run.furthest, options, look))
         studio._run = session.run.tree
@@ -84,7 +91,7 @@ class Studio:
     # --- following --------------------------------------------------------------------------------
 
     def follow(self, session: Session, look: Look) -> None:
-        """Tell the studio what has changed since the last call."""
+        """Send the worker the changes of run, look and tick since the last call."""
         if self.is_stopping or self.report.is_done or session.run.is_seeking:
             return
         tick = session.run.furthest
@@ -100,9 +107,9 @@ class Studio:
         self._tick, self._is_cut = tick, False
 
     def _follow_run(self, session: Session, tick: int) -> None:
-        """Send the run if it is another one, or the commands if they are others."""
+        """Send the whole run if it was replaced, or only its commands if they changed."""
         states = states_of(session.run)
-        if (named := named_so_far()) != self._named:  # they may be in what comes now
+        if (named := named_so_far()) != self._named:  # the commands sent below may refer to the new agents
             self._named = named
             self._send(Named(named))
         if session.run.tree is not self._run:
@@ -115,46 +122,53 @@ class Studio:
             self._send(Follow(replace(self._replay, scenario=None), tick, is_same_run=True))  # type: ignore[arg-type]
 
     def cut(self) -> None:
-        """The next change of the tick is a jump: do not film the ticks in between."""
+        """Treat the next change of the tick as a seek, whose ticks in between are not filmed."""
         self._is_cut = True
 
     @property
     def frames_behind(self) -> int:
-        """Frames that are still to be filmed."""
+        """Return the number of frames that the worker has not filmed yet."""
         ticks = self._tick - max(self._first, self.report.tick)
         return max(0, int(ticks / self.options.ticks_per_frame))
 
     @property
     def must_wait(self) -> bool:
-        """Whether the simulation should wait for the studio."""
+        """Return whether the simulation should wait because the worker is too far behind."""
         return not (self.report.is_done or self.is_stopping) and self.frames_behind > MOST_BEHIND
 
     def stop(self) -> None:
-        """Finish the file with the present tick as the last one. The window need not wait for it."""
+        """Finish the file with the current tick as the last one, in the background."""
         if not self.is_stopping:
             self.is_stopping = True
             self._send(Stop())
 
     def cancel(self) -> None:
-        """Throw away what was filmed."""
+        """Stop filming and delete the file."""
         self.is_stopping = True
         self._send(Cancel())
 
     def close(self) -> None:
-        """Let go: a studio that films finishes by itself, even after this process has ended."""
+        """Close the connection; the worker finishes its file by itself, even after this process has ended."""
         self.stop()
         self._outbox.put(None)
         self._threads[0].join(_SENT_S)
 
     def reap(self) -> bool:
-        """Clear up after a studio that is done, without waiting; whether it is gone."""
+        """Close the pipes if the worker process has ended, without waiting; return whether it has ended."""
         if self._process.poll() is None:
             return False
         self._close_pipes()
         return True
 
     def wait(self, seconds: float | None = None) -> Report:
-        """Wait until the file is finished; for tests and commands, not for a window."""
+        """Wait until the file is finished; for tests and commands, not for the window.
+
+        Args:
+            seconds: Timeout; None: no timeout.
+
+        Returns:
+            The last report, also after a timeout.
+        """
         try:
             self._process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -178,7 +192,7 @@ class Studio:
         self._outbox.put(message)
 
     def _send_all(self) -> None:
-        """Write messages as the pipe takes them; a large map must not hold up a frame of the window."""
+        """Write messages to the pipe in a thread, because sending a large map would delay a frame of the window."""
         pipe = self._process.stdin
         assert pipe is not None
         with contextlib.suppress(OSError):
@@ -201,7 +215,7 @@ class Studio:
             self.report = replace(self.report, phase="done", problem=problem)
 
     def _collect_words(self) -> None:
-        """What the studio says on standard error, in case it comes to a bad end."""
+        """Keep the last lines of the worker's standard error for an error message."""
         pipe = self._process.stderr
         assert pipe is not None
         for line in pipe:
@@ -209,5 +223,5 @@ class Studio:
 
 
 def _start_process() -> "subprocess.Popen[bytes]":
-    """A studio apart from the terminal: a Ctrl+C there is for the window."""
+    """Start a worker process that is detached from the terminal, where Ctrl+C is meant for the window."""
     return child.start("ui.film.worker", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -1,7 +1,7 @@
-"""Takes: what recordings are called, where they lie, and which of them were never finished. No pygame here.
+"""Names and folders of recordings, and the recovery of unfinished ones. This module does not import pygame.
 
-While a video is recorded it is `talk.mp4.part.mkv`, locked by whoever writes it, and a note in the settings folder
-says where it is. After a kill the lock is gone and the file is not: that is how it is found again.
+A video is recorded to a part file such as `talk.mp4.part.mkv`, locked by the process that writes it; a journal entry in
+the settings folder has its path. After a kill the lock is released but the file remains, which marks it as unfinished.
 """
 
 import hashlib
@@ -22,25 +22,30 @@ from ui.film.options import MKV, MP4, VIDEO_SUFFIXES
 PART_SUFFIX = ".part.mkv"
 FOLDER_VARIABLE = "BACKMOVE_RECORDINGS"
 _LONGEST_NAME = 80  # bytes
-_MAX_ADDED = len(".finishing.webm")  # bytes that the name of a video grows by while it is being written
+_MAX_ADDED = len(".finishing.webm")  # bytes added to the name of a video while it is being written
 
 # --- names ----------------------------------------------------------------------------------------
 
 
 def part_of(target: Path) -> Path:
-    """Where a video lies while it is being recorded."""
+    """Return the part file to which a video is recorded."""
     return target.with_name(target.name + PART_SUFFIX)
 
 
 def target_of(part: Path) -> Path:
-    """What a part file is to become; an .mkv if its name does not tell."""
+    """Return the target of a part file; an .mkv if the name of the part file has no known suffix."""
     target = part.with_name(part.name.removesuffix(PART_SUFFIX))
     is_known = target.suffix.lower() in VIDEO_SUFFIXES
     return target if is_known else target.with_name(target.name + MKV)
 
 
 def free_name(path: str | os.PathLike[str], promised: Collection[str] = ()) -> Path:
-    """The path, or the first of name-2, name-3, ... that would overwrite nothing, nor what is promised to others."""
+    """Return the path, or the first of name-2, name-3, ... that is free.
+
+    Args:
+        path: Wanted path.
+        promised: Absolute paths reserved for recordings in progress, which count as taken.
+    """
     place = Path(path)
     number, tried = 1, place
     while os.path.lexists(tried) or os.path.lexists(part_of(tried)) or os.path.abspath(tried) in promised:
@@ -50,7 +55,11 @@ def free_name(path: str | os.PathLike[str], promised: Collection[str] = ()) -> P
 
 
 def check_place(path: str | os.PathLike[str]) -> None:
-    """Say early what `Recorder` would say later: that nothing can be written there."""
+    """Check that a file can be written, before a `Recorder` would find out.
+
+    Raises:
+        ConfigError: The name is too long, or the folder is missing or read-only.
+    """
     check_name(path, spare=_MAX_ADDED)
     folder = Path(path).absolute().parent
     reason = ""
@@ -65,20 +74,27 @@ def check_place(path: str | os.PathLike[str]) -> None:
 
 
 def default_name(labels: Sequence[str], tick: int, suffix: str = MP4, last: int | None = None) -> str:
-    """A name that says who is in it and when: lazy-vs-eager-tick-66.mp4, lazy-vs-eager-ticks-10-30.gif."""
+    """Return a file name such as lazy-vs-eager-tick-66.mp4 or lazy-vs-eager-ticks-10-30.gif.
+
+    Args:
+        labels: Labels of the agents; as many as fit are used.
+        tick: First or only tick.
+        suffix: Suffix of the file; "": a folder.
+        last: Last tick of a range; None: there is only one tick.
+    """
     words = [re.sub(r"[^\w.+]+", "-", label.replace("*", "")).strip("-.") for label in labels]
     words = [word for word in words if word]
     while len(words) > 1 and len("-vs-".join(words).encode()) > _LONGEST_NAME:
         words.pop()
     who = shortened("-vs-".join(words), _LONGEST_NAME).rstrip("-") or "run"
-    who = who if suffix else who.replace(".", "-")  # what follows a dot would be taken for a kind of file
+    who = who if suffix else who.replace(".", "-")  # the text after a dot would be taken for a suffix
     when = f"tick-{tick}" if last is None else f"ticks-{tick}-{last}"
     return f"{who}-{when}{suffix}"
 
 
 @dataclass
 class Chosen:
-    """What the user has set for this process."""
+    """Folder for recordings chosen in the settings of this process; None: the default folder."""
 
     folder: Path | None = None
 
@@ -87,7 +103,10 @@ CHOSEN = Chosen()
 
 
 def recordings_folder() -> Path:
-    """Where recordings and pictures of the window go: as the environment says, or the user. It need not exist yet."""
+    """Return the folder for recordings and pictures, which may not exist yet.
+
+    The environment variable comes first, then the settings, then the default.
+    """
     named = os.environ.get(FOLDER_VARIABLE)
     if named:
         return Path(named)
@@ -97,7 +116,7 @@ def recordings_folder() -> Path:
 def usual_folder() -> Path:
     try:
         return Path.home() / "Backmove"
-    except RuntimeError:  # a user without an entry anywhere, as in some containers
+    except RuntimeError:  # the user has no home folder, as in some containers
         return Path.cwd() / "Backmove"
 
 
@@ -106,10 +125,10 @@ def usual_folder() -> Path:
 
 @dataclass(frozen=True)
 class Leftover:
-    """A part file of a recording that was never finished."""
+    """Part file of one interrupted recording."""
 
     part: Path
-    seconds: float  # of video that can be read
+    seconds: float  # seconds of video that can be read
     bytes: int
     written_at: float  # seconds since 1970
 
@@ -123,9 +142,10 @@ class Leftover:
 
 
 def recoverable(folders: Iterable[str | os.PathLike[str]] = ()) -> list[Leftover]:
-    """Recordings that a killed program has left, in the folders and wherever it noted one; the latest first.
+    """Return the part files of interrupted recordings, the latest first.
 
-    Those that somebody is still writing are left out.
+    The recordings folder, the given folders and the paths in the journal are searched. Files that are still being
+    written are left out.
     """
     places = {part.resolve(): None for folder in (recordings_folder(), *folders) for part in _parts_in(Path(folder))}
     places |= dict.fromkeys(_journalled())
@@ -146,14 +166,14 @@ def _leftover(part: Path) -> Leftover | None:
         about = part.stat()
     except OSError:
         return None
-    from ui.film.video import seconds_of  # codecs are loaded only when there is a file to look into
+    from ui.film.video import seconds_of  # imports the codecs, which are slow to load, only if there is a part file
 
     seconds = seconds_of(part)
     return Leftover(part, seconds, about.st_size, about.st_mtime) if seconds > 0 else None
 
 
 def remove_part(part: Path) -> None:
-    """Take a part file away, and the note of it."""
+    """Delete a part file and its journal entry."""
     with suppress(OSError):
         part.unlink()
     with suppress(OSError):
@@ -164,10 +184,10 @@ def remove_part(part: Path) -> None:
 
 
 def mark_as_written(descriptor: int) -> bool:
-    """Lock a file until it is closed or the program ends; False if somebody else has it."""
+    """Lock a file until it is closed or the program ends; return False if another process holds the lock."""
     try:
         return lock(descriptor)
-    except OSError:  # a file system without locks: every part file counts as left over
+    except OSError:  # the file system has no locks: then every part file counts as interrupted
         return True
 
 
@@ -177,7 +197,7 @@ def is_being_written(part: Path) -> bool:
 
 
 def _journal_folder() -> Path:
-    """A note for each recording under way, so that it is found again whichever folder it is in."""
+    """Return the folder of the journal, which has one entry with the path of each recording in progress."""
     return config_folder() / "recordings"
 
 
@@ -187,14 +207,14 @@ def _journal_entry(part: Path) -> Path:
 
 
 def enter_journal(part: Path) -> None:
-    with suppress(OSError):  # then it is found in its folder, or by hand
+    with suppress(OSError):  # without an entry, `recoverable` still finds the file in the recordings folder
         entry = _journal_entry(part)
         entry.parent.mkdir(parents=True, exist_ok=True)
         entry.write_text(str(part.resolve()), encoding="utf-8")
 
 
 def _journalled() -> list[Path]:
-    """The part files of the journal; entries of files that are gone are taken out."""
+    """Return the part files listed in the journal; delete the entries of files that no longer exist."""
     parts = []
     for entry in sorted(_journal_folder().glob("*.txt")):
         with suppress(OSError, UnicodeDecodeError):

@@ -1,9 +1,8 @@
-"""Video files: encoding, finishing and reading back, all through PyAV. No pygame here.
+"""Encoding, finishing and reading of video files with PyAV. This module does not import pygame.
 
-While a video is being recorded it lies in a Matroska file that can be read up to the last quarter of a second,
-whatever happens to the program. When the recording ends, that part file becomes the file that was asked for: an
-.mp4 or .webm takes over the encoded pictures as they are, a .gif is made from them, for its colours are those of
-the whole clip.
+A video is recorded to a Matroska part file that is readable up to the last quarter of a second even if the program is
+killed. When the recording ends, the part file is converted to the requested format: the encoded frames are copied into
+an .mp4 or .webm unchanged; a .gif is encoded from them, because its palette depends on the whole clip.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,21 +22,31 @@ from ui.film.options import GIF, MP4, PICTURE, WEBM, Encoding
 
 Pixels = npt.NDArray[np.uint32]  # [height, width], 0x00RRGGBB
 
-CLUSTER_MS = 250  # what a part file lags behind the encoder
-BT709 = 1  # what players assume for HD; untagged BT.601 shows errors of up to 40 in 255
+CLUSTER_MS = 250  # milliseconds of video per Matroska cluster, by which the part file lags behind the encoder
+BT709 = 1  # colour space that players assume for HD; untagged BT.601 shows errors of up to 40 of 255
 
 # --- encoding -------------------------------------------------------------------------------------
 
 
 class Encoder:
-    """Writes pictures into a part file. Whatever goes wrong with the file is an OSError."""
+    """Encoder of pictures into a part file; all errors of the file are OSErrors."""
 
     def __init__(self, file: RawIOBase, size: tuple[int, int], encoding: Encoding, threads: int = 0) -> None:
-        """`threads`: how many the codec may use, 0: as many as there are processors."""
+        """Open the container and the codec.
+
+        Args:
+            file: Part file, open for writing.
+            size: Width and height of the pictures in pixels.
+            encoding: Parameters of the encoding.
+            threads: Threads of the codec; 0: one per processor.
+
+        Raises:
+            ConfigError: The codec is missing on this machine.
+        """
         check_codec(encoding)
         self.size, self.encoding, self.threads = size, encoding, threads
         self.frames = 0
-        self._last: Any = None  # the last picture as the codec takes it
+        self._last: Any = None  # last picture, in the pixel format of the codec
         self._reformatter = VideoReformatter()
         self._container = av.open(
             file,
@@ -55,19 +64,19 @@ class Encoder:
         context = stream.codec_context
         context.time_base = Fraction(1, encoding.fps)
         context.thread_count = self.threads
-        context.gop_size = 2 * encoding.fps  # a player can jump to every second second
+        context.gop_size = 2 * encoding.fps  # one keyframe every two seconds, to which players can seek
         if not encoding.is_lossless:
             context.colorspace = context.color_primaries = context.color_trc = BT709
             context.color_range = ColorRange.MPEG
         return stream
 
     def add(self, pixels: Pixels) -> None:
-        """The next picture. It is read before this returns."""
+        """Encode the next picture; the caller may reuse the array afterwards."""
         self._last = self.convert(pixels)
         self._encode()
 
     def convert(self, pixels: Pixels) -> Any:
-        """The picture as the codec takes it."""
+        """Return the picture in the pixel format of the codec."""
         height, width = pixels.shape
         frame = av.VideoFrame.from_numpy_buffer(pixels.view(np.uint8).reshape(height, width, 4), "bgra")
         if self.encoding.is_lossless:
@@ -81,7 +90,7 @@ class Encoder:
         )
 
     def repeat(self) -> None:
-        """The last picture once more."""
+        """Encode the last picture again."""
         self._encode()
 
     def _encode(self) -> None:
@@ -92,7 +101,7 @@ class Encoder:
             self._container.mux(packet)
 
     def close(self) -> None:
-        """Write what the codec still holds back, and the index."""
+        """Write the frames held back by the codec, and the index, and close the container."""
         try:
             for packet in self._stream.encode(None):
                 self._container.mux(packet)
@@ -100,15 +109,16 @@ class Encoder:
             self._container.close()
 
     def abandon(self) -> None:
-        """Close what can be closed after the file could not be written."""
+        """Close the container without flushing the codec, and ignore errors; for after a failed write."""
         with suppress(OSError, av.FFmpegError):
             self._container.close()
 
 
 def check_codec(encoding: Encoding) -> None:
-    """Refuse a video whose encoder this machine lacks, and say what can be made all the same.
+    """Check that PyAV has the encoder; the wheels of PyAV have all encoders, but builds of a Linux system may not.
 
-    The wheels of PyAV have all of them; one that was built for a system may not.
+    Raises:
+        ConfigError: The encoder is missing; the message lists the formats that can be recorded.
     """
     if encoding.codec in av.codecs_available:
         return
@@ -121,7 +131,7 @@ def check_codec(encoding: Encoding) -> None:
 
 # --- finishing ------------------------------------------------------------------------------------
 
-Progress = Callable[[float], None]  # told the share that is done
+Progress = Callable[[float], None]  # callback for the completed fraction, from 0 to 1
 
 
 def _no_progress(share: float) -> None:
@@ -129,7 +139,13 @@ def _no_progress(share: float) -> None:
 
 
 def finish(part: Path, target: Path, progress: Progress = _no_progress) -> None:
-    """Make the file that was asked for from a part file. Half a target is never left behind."""
+    """Convert a part file to the target, whose suffix chooses the format; delete an incomplete target after an error.
+
+    Args:
+        part: Part file.
+        target: File to write.
+        progress: Callback for the completed fraction.
+    """
     try:
         if target.suffix.lower() == GIF:
             _make_gif(part, target, progress)
@@ -142,9 +158,9 @@ def finish(part: Path, target: Path, progress: Progress = _no_progress) -> None:
 
 
 def _remux(part: Path, target: Path, progress: Progress) -> None:
-    """The encoded pictures as they are in another kind of file.
+    """Copy the encoded frames unchanged into another container.
 
-    Matroska counts in milliseconds; every picture gets its exact time back from its place.
+    Matroska rounds times to milliseconds, so the exact time of every frame is computed from its index.
     """
     options = {"movflags": "+faststart"} if target.suffix.lower() == MP4 else {}
     kind = {MP4: "mp4", WEBM: "webm"}.get(target.suffix.lower(), "matroska")
@@ -164,7 +180,7 @@ def _remux(part: Path, target: Path, progress: Progress) -> None:
 
 
 def _packets(source: Any, stream: Any) -> Iterator[Any]:
-    """The whole packets of a file, which may end in the middle of one."""
+    """Yield the complete packets of a file; the file may end in the middle of a packet."""
     try:
         for packet in source.demux(stream):
             if packet.size and packet.pts is not None and not packet.is_corrupt:
@@ -174,7 +190,7 @@ def _packets(source: Any, stream: Any) -> Iterator[Any]:
 
 
 def pictures(part: Path) -> Iterator[Any]:
-    """The pictures of a video, as many as can be read."""
+    """Yield the decoded frames of a video, as many as can be read."""
     with av.open(str(part)) as source:
         stream = source.streams.video[0]
         stream.thread_type = "AUTO"
@@ -185,13 +201,13 @@ def pictures(part: Path) -> Iterator[Any]:
 
 
 def count_pictures(path: Path) -> int:
-    """How many pictures a video has, without decoding them."""
+    """Return the number of frames of a video, without decoding them."""
     with av.open(str(path)) as source:
         return sum(1 for _ in _packets(source, source.streams.video[0]))
 
 
 def seconds_of(path: Path) -> float:
-    """Seconds of video that can be read from a file, 0 if it is no video."""
+    """Return the seconds of video that can be read from a file; 0 if the file is no video."""
     try:
         with av.open(str(path)) as file:
             rate = file.streams.video[0].average_rate or 30
@@ -201,7 +217,10 @@ def seconds_of(path: Path) -> float:
 
 
 def _make_gif(part: Path, target: Path, progress: Progress) -> None:
-    """One palette for the whole clip, then the clip in its colours. Read twice, so that no clip is too long."""
+    """Compute one palette for the whole clip, then encode the clip with it.
+
+    The part file is decoded twice, so that the frames need not be kept in memory.
+    """
     total = max(1, count_pictures(part))
     palette = _palette(part, lambda done: progress(0.5 * done / total))
     with av.open(str(part)) as source:
@@ -222,20 +241,20 @@ def _make_gif(part: Path, target: Path, progress: Progress) -> None:
 
 
 def _palette(part: Path, progress: Callable[[int], None]) -> Any:
-    """The 256 colours that serve the clip best."""
+    """Return the palette of 256 colours computed from all frames of the clip."""
     graph = None
     for place, frame in enumerate(pictures(part)):
         if graph is None:
             graph = _new_graph()
             source = graph.add_buffer(template=None, **_shape(frame))
-            # No transparent entry: nothing in these pictures is.
+            # No entry is reserved for transparency, because these pictures have none.
             maker = graph.add("palettegen", "stats_mode=full:reserve_transparent=0")
             sink = graph.add("buffersink")
             source.link_to(maker)
             maker.link_to(sink)
             graph.configure()
         graph.push(_solid(frame))
-        for _ in _ready(sink):  # nothing comes yet, but a filter takes its pictures only when it is asked for some
+        for _ in _ready(sink):  # the filter consumes frames only when it is polled; it returns nothing before the end
             raise AssertionError("a palette before the end of the clip")
         progress(place)
     if graph is None:
@@ -245,12 +264,12 @@ def _palette(part: Path, progress: Callable[[int], None]) -> Any:
 
 
 def _new_graph() -> Any:
-    """A graph of filters. PyAV's own types ask for a VideoFormat where its code takes a name, too."""
+    """Return an empty filter graph, typed as Any: PyAV's annotations lack the format names that its code accepts."""
     return av.filter.Graph()
 
 
 def _in_palette(part: Path, palette: Any) -> Iterator[Any]:
-    """The pictures in the colours of the palette, without dithering: our colours are flat."""
+    """Yield the frames in the colours of the palette, without dithering, because the pictures have flat colours."""
     graph = None
     for frame in pictures(part):
         if graph is None:
@@ -282,7 +301,7 @@ def _ready(sink: Any) -> Iterator[Any]:
 
 
 def _solid(frame: Any) -> Any:
-    """The picture with every pixel opaque, as the palette filters want it."""
+    """Return the frame in BGRA with opaque pixels, as the palette filters require."""
     solid = frame.reformat(format="bgra")
     solid.pts, solid.time_base = frame.pts, frame.time_base
     return solid

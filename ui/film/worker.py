@@ -1,4 +1,4 @@
-"""The process that films for a window: it runs the same run again, draws it and encodes it (see ui/film/studio.py)."""
+"""Worker process that films for a window: it recomputes the run, draws it and encodes it (see ui/film/studio.py)."""
 
 import contextlib
 import json
@@ -23,7 +23,7 @@ _NICENESS = 5
 
 
 class _Inbox:
-    """Messages of the window, in their order. The end of the pipe, when the window is gone, means stop."""
+    """Queue of messages from the window, read in a thread; the end of the pipe (the window closed) counts as `Stop`."""
 
     def __init__(self, pipe: BinaryIO) -> None:
         self._pipe = pipe
@@ -42,26 +42,26 @@ class _Inbox:
             self._messages.put(Stop())
 
     def next(self, patience_s: float | None = None) -> Message | None:
-        """The next message; None if there is none for so long."""
+        """Return the next message; None if none arrives within `patience_s` seconds (None: wait without limit)."""
         try:
             return self._messages.get(timeout=patience_s)
         except queue.Empty:
             return None
 
     def messages(self, patience_s: float | None = None) -> Iterator[Message | None]:
-        """All messages up to the one that ends the work, and None now and then while there are none."""
+        """Yield all messages up to `Stop` or `Cancel`, and None after every `patience_s` seconds without a message."""
         while not isinstance(message := self.next(patience_s), Stop | Cancel):
             yield message
 
 
 @dataclass
 class _Reporter:
-    """Tells the window how far the work is, ten times a second and at every turn."""
+    """Sender of progress reports to the window, ten times a second and at every change of phase."""
 
     pipe: BinaryIO
     report: Report = field(default_factory=Report)
     film: Film | None = None
-    end: int | None = None  # of an export
+    end: int | None = None  # tick after the last one of an export; None: end of the run, or no export
     _told: Report | None = None
 
     def __post_init__(self) -> None:
@@ -77,10 +77,11 @@ class _Reporter:
         with self._lock:
             if self.film is not None and not self.report.is_done:
                 self.report = replace(self.report, **self._progress(self.film))
-            self.report = replace(self.report, **changes)  # of the finished file, which is not the one recorded into
+            # `changes` come last: path and size of the finished file replace the ones of the part file
+            self.report = replace(self.report, **changes)
             if self.report != self._told:
                 self._told = self.report
-                with contextlib.suppress(OSError):  # the window may be gone
+                with contextlib.suppress(OSError):  # the window may have closed
                     self.pipe.write(json.dumps(asdict(self.report)).encode() + b"\n")
                     self.pipe.flush()
 
@@ -92,7 +93,7 @@ class _Reporter:
         return {**about, "path": str(film.recorder.target)}
 
     def finishing(self, share: float) -> None:
-        """How much of the file is finished; the thread tells it."""
+        """Store the progress of finishing the file, from 0 to 1; the thread sends it."""
         self.report = replace(self.report, phase="finishing", share=share)
 
     def done(self, **changes: Any) -> None:
@@ -101,12 +102,12 @@ class _Reporter:
 
 
 def main() -> int:
-    """Work for the process that has started this one."""
+    """Film or export for the parent process, as the first message on standard input demands; return the exit code."""
     load_named_before()
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else prints must not get in between
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints of other code must not mix with the reports
     if hasattr(os, "nice"):
-        os.nice(_NICENESS)  # the window comes first
+        os.nice(_NICENESS)  # the window has priority
     inbox, reporter = _Inbox(sys.stdin.buffer), _Reporter(out)
     job = inbox.next()
     if isinstance(job, FilmJob | ExportJob):
@@ -131,9 +132,9 @@ def _film(job: FilmJob, inbox: _Inbox, reporter: _Reporter) -> None:
             if message is not None:
                 _obey(film, message)
             if film.recorder.status.problem:
-                break  # the window is to hear of it now, not when the user stops
+                break  # report the problem now, not only when the user stops the recording
     except BaseException:
-        film.recorder.stop()  # a bug: what was filmed can be recovered
+        film.recorder.stop()  # close the part file, so that it can be recovered after an unexpected error
         raise
     if inbox.is_cancelled:
         film.recorder.discard()
@@ -145,7 +146,7 @@ def _film(job: FilmJob, inbox: _Inbox, reporter: _Reporter) -> None:
 
 
 def _threads() -> int:
-    """Threads for the codec: one processor is the window's."""
+    """Return the number of threads for the codec; one processor is left to the window."""
     return max(1, min(MOST_THREADS, (os.cpu_count() or 2) - 1))
 
 
@@ -190,7 +191,7 @@ def _export(job: ExportJob, inbox: _Inbox, reporter: _Reporter) -> None:
 
 
 def _listen_for_cancel(inbox: _Inbox) -> None:
-    """Take messages in; an export goes on to its end even if the window is gone."""
+    """Read messages until one ends the work; an export continues even if the window closes."""
     for _ in inbox.messages():
         pass
 
