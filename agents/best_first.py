@@ -1,4 +1,4 @@
-"""The wiring that all agents around one resumable best-first search share."""
+"""Base class of agents with one resumable best-first search."""
 
 from collections.abc import Mapping
 
@@ -26,7 +26,7 @@ REOPEN = Param("reopen", bool, False, "expand a closed cell again when a cheaper
 
 
 class BestFirstAgent(KernelAgent):
-    """A search, the state record of its kernel, and the parameters. Subclasses say which kernel runs them."""
+    """Agent with a search, a kernel's state record and parameters. Subclasses call their kernel in `advance`."""
 
     def __init__(self, problem: Problem, params: Mapping[str, Value], state: np.dtype) -> None:
         super().__init__(state)
@@ -38,11 +38,14 @@ class BestFirstAgent(KernelAgent):
 
     @property
     def tile_width(self) -> int:
-        """Those that can be in a crew have their tables in tiles where there are many of them, see kernels/tiled.py."""
+        """Return the map's width for tiled tables, see kernels/tiled.py; 0: the tables are in rows.
+
+        Kinds that can be in a crew override this: their tables are tiled if there are many agents.
+        """
         return 0
 
     def _weights(self) -> tuple[float, float]:
-        """(wg, wh) of f = wg * g + wh * h."""
+        """Return (wg, wh) of f = wg * g + wh * h."""
         return 1.0, float(self.params.get("weight", 1.0))
 
     def _new_search(self) -> kernels.Search:
@@ -60,7 +63,7 @@ class BestFirstAgent(KernelAgent):
         )
 
     def _is_bucketed(self, wg: float, wh: float) -> bool:
-        """Whether the bucketed open list can serve this search: the same walk for half the time."""
+        """Return whether the search can use the bucketed open list, which gives an equal walk in half the time."""
         return wg == wh == 1.0 and not self.params.get("reopen") and self.params.get("open_list") != "heap"
 
     @property
@@ -69,7 +72,7 @@ class BestFirstAgent(KernelAgent):
         return place
 
     def set_param(self, name: str, value: Value) -> None:
-        """A new parameter begins a new search: labels made by the old rule would mix with the new one's."""
+        """Set a parameter and start a new search, because labels of the old rule must not mix with new ones."""
         self.params[name] = value
         before = self.search
         self.search = self._new_search()
@@ -87,7 +90,7 @@ class BestFirstAgent(KernelAgent):
         self._reset(cell)
 
     def _reset(self, start: int) -> None:
-        """Stand at `start` with nothing planned."""
+        """Place the agent on `start` without a plan, and reset its search."""
         raise NotImplementedError
 
     def on_change(self, change: MapChange) -> None:
@@ -100,14 +103,14 @@ class BestFirstAgent(KernelAgent):
         return int(kernels.best_open(self.ground, self.search))
 
     def shown_search(self) -> kernels.Search:
-        """The search as those see it who draw: its records cell by cell."""
+        """Return the search for drawing, with its nodes in rows instead of tiles."""
         return self.search._replace(nodes=in_rows(self.search.nodes))
 
     def settle_view(self) -> None:
         if not self.tile_width:
             self.view()
         elif self.search.control[0].is_bucketed:
-            self.best()  # brings the next cells to the top
+            self.best()  # moves the next cells to the top of the bucketed open list, which writes to it
 
     def view(self) -> AgentView:
         return AgentView(search=self.shown_search(), best=self.best(), root=int(self.search.control[0].root))

@@ -1,7 +1,7 @@
-"""What every agent must hold to, checked by naive code that shares nothing with what it checks.
+"""Contract that every agent must satisfy, checked by naive code that is independent of the checked code.
 
-`check(spec)` runs all of it and yields, for each rule, its name and what is wrong (an empty text: nothing). The tests
-of Backmove's own agents use the same judge (tests/test_contract.py), and `main.py check-agent FILE` is made of it.
+`check(spec)` checks all rules and yields the name of each rule with a description of its violation ("" if there is
+none). The tests of Backmove's agents (tests/test_contract.py) and `main.py check-agent FILE` use it.
 """
 
 import heapq
@@ -31,20 +31,21 @@ Place = tuple[int, int]
 Params = Mapping[str, Value]
 
 ONLY_WITH: dict[str, dict[str, Value]] = {"gmax": {"lookahead_by": "cost"}, "shortcut_budget": {"shortcut": True}}
-"""Parameters that do nothing but with another one."""
+"""Parameters that have an effect only together with another one, and the value that the other one needs."""
 
 
 class BrokenError(AssertionError):
-    """A rule is broken: the text says how."""
+    """An agent violates a rule; the text describes the violation."""
 
 
 def must(holds: object, what: str) -> None:
+    """Raise a BrokenError with the text `what` unless the condition holds."""
     if not holds:
         raise BrokenError(what)
 
 
 class Board:
-    """A map as a dictionary from (x, y) to the kind of land there; what is solid is not in it."""
+    """Map as a dictionary from (x, y) to the kind of terrain; blocked cells have no entry."""
 
     def __init__(self, rows: list[str], movement: Movement) -> None:
         self.width, self.height, self.movement = len(rows[0]), len(rows), movement
@@ -55,7 +56,7 @@ class Board:
         return cell % self.width, cell // self.width
 
     def cost(self, a: Place, b: Place) -> float | None:
-        """The cost of the move from a to b, None when it is not legal."""
+        """Return the cost of the move from a to b, or None if the move is illegal."""
         (ax, ay), (bx, by) = a, b
         if max(abs(ax - bx), abs(ay - by)) != 1 or a not in self.land:
             return None
@@ -68,7 +69,7 @@ class Board:
         return self.movement.diagonal if is_legal else None
 
     def distances(self, source: Place) -> dict[Place, float]:
-        """Dijkstra from `source`; what cannot be reached is missing."""
+        """Return the distance of every cell that is reachable from `source`, by Dijkstra's algorithm."""
         done: dict[Place, float] = {}
         queue = [(0.0, source)] if source in self.land else []
         while queue:
@@ -95,7 +96,14 @@ def _board(rows: tuple[str, ...], movement: Movement) -> Board:
 
 
 def judged_tick(world: World) -> bool:
-    """One tick of a world with one agent, its row judged by naive code. False when the world is over."""
+    """Advance a world with one agent by one tick and check the agent's row.
+
+    Returns:
+        False if the world is over.
+
+    Raises:
+        BrokenError: The agent violated a rule, or its counts are wrong.
+    """
     walker = world.walkers[0]
     stood, metrics = walker.position, world.metrics(walker)
     if not world.advance(1):
@@ -128,7 +136,7 @@ def must_be_honest(walker: Walker) -> None:
 
 
 def check_view(walker: Walker, board: Board) -> None:
-    """What it shows can be drawn."""
+    """Check that the agent's view is consistent with the map, so that it can be drawn."""
     view, cells = walker.agent.view(), board.width * board.height
     for way in (view.path, view.tracing):
         places = [board.at(int(c)) for c in way]
@@ -155,7 +163,7 @@ def check_view(walker: Walker, board: Board) -> None:
 
 
 def must_end_well(world: World) -> None:
-    """At the goal if and only if there is a way; a claim that there is none must be true."""
+    """Check the final status: the agent is at its goal if there is a path, and claims that there is none only if so."""
     walker, board = world.walkers[0], board_of(world.grid)
     must_be_honest(walker)
     status = walker.agent.status
@@ -173,7 +181,10 @@ def must_end_well(world: World) -> None:
 
 
 def settings_of(spec: AgentSpec) -> list[dict[str, Value]]:
-    """The defaults, and every parameter at its low, its high, a value off its default, and each of its choices."""
+    """Return parameter sets to test: the defaults, and each parameter alone at its limits, another value, its choices.
+
+    A parameter in `ONLY_WITH` comes with the value that the other parameter needs.
+    """
     chosen: list[dict[str, Value]] = [{}]
     for param in spec.params:
         values: list[Value]
@@ -191,7 +202,7 @@ def settings_of(spec: AgentSpec) -> list[dict[str, Value]]:
 
 
 def budget_for(spec: AgentSpec, params: Params, at_least: int = 1) -> int:
-    """The least budget from `at_least` on that the agent accepts with these parameters."""
+    """Return the smallest budget, at least `at_least`, that the agent accepts with these parameters."""
     whole = {p.name: p.default for p in spec.params} | dict(params)
     return next(b for b in range(at_least, 100_000) if spec.check_budget(b, whole) is None)
 
@@ -207,7 +218,7 @@ def random_rows(seed: int, width: int, height: int, density: float) -> list[str]
 
 @dataclass(frozen=True)
 class Case:
-    """A small problem; a path need not exist."""
+    """Small test problem, which may have no path."""
 
     rows: tuple[str, ...]
     start: int
@@ -242,7 +253,7 @@ def world_of(case: Case, spec: AgentSpec, params: Params, at_least: int = 1, **m
     return world
 
 
-_A_WHILE = 100  # ticks of an agent that looks for a way where there is none
+_A_WHILE = 100  # ticks for an agent that cannot prove that there is no path, on a problem without one
 
 
 def _patience(world: World) -> int:
@@ -296,7 +307,7 @@ def minds_goals_and_parameters(spec: AgentSpec) -> None:
 
 
 def is_the_same_every_time(spec: AgentSpec) -> None:
-    """Once more, tick by tick, watched, and set aside in the middle: always the same walk."""
+    """Check that the walk is equal when repeated, run tick by tick, watched, or restored from a keyframe."""
     case = _random_case(4)
     chance = random.Random(1)
     cells = len("".join(case.rows))
@@ -322,13 +333,13 @@ def is_the_same_every_time(spec: AgentSpec) -> None:
     for cut in (3, 8):
         world = fresh()
         world.advance(cut)
-        with suppress(StateError):  # costs time only, see `state_warning`
+        with suppress(StateError):  # a state that cannot be stored costs only time and gets a warning, `state_warning`
             copy = restore(take(world))
             must(end_of(copy) == once, f"walks another way when it is set aside in tick {cut} and goes on from there")
 
 
 def state_warning(spec: AgentSpec) -> str:
-    """Return what of the agent's state cannot be stored for going back in time, and why; nothing if all can be."""
+    """Return a warning about the part of the agent's state that no keyframe can store, or "" if all can be stored."""
     world = world_of(_random_case(4), spec, {}, 9)
     for _ in range(20):
         try:
@@ -352,7 +363,11 @@ RULES: tuple[tuple[str, Callable[[AgentSpec], None]], ...] = (
 
 
 def check(spec: AgentSpec) -> Iterator[tuple[str, str]]:
-    """Each rule, and what is wrong with it."""
+    """Check all rules.
+
+    Yields:
+        The name of each rule, and the description of its violation; "" if the agent satisfies it.
+    """
     for name, rule in RULES:
         try:
             rule(spec)

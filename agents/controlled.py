@@ -1,6 +1,6 @@
-"""What D LRTA* and PR LRTA* share: the column of the database for the goal's region, and which cells were visited.
+"""Base class of D LRTA* and PR LRTA*: the database column of the goal's region, and how often cells were visited.
 
-A cell that is visited again means that the agent may go round in circles between subgoals, see dynamic_control.py.
+A cell that is visited again may mean that the agent is in a loop between subgoals, see dynamic_control.py.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,13 +19,20 @@ from sim.params import Value
 from sim.prepared import Prepared, Recipe, Step, Stopwatch, fetch, obtain
 
 ColumnRecipe = Callable[[Any, int, Mapping[str, Value]], Recipe | None]
-"""Of the levels, the goal and the parameters: what an agent needs of the database; None: nothing."""
+"""Function from levels, goal and parameters to the recipe of the column that an agent needs; None: it needs none."""
 
 
 def prepare(
     column_recipe: ColumnRecipe, problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None
 ) -> Iterator[Step]:
-    """Make the abstraction and the column of the goal's region. See AgentSpec.prepare."""
+    """Compute the abstraction and the column of the goal's region, in steps (see `AgentSpec.prepare`).
+
+    Args:
+        column_recipe: Function that returns the recipe of the needed column.
+        problem: Problem of the agent.
+        params: Parameters of the agent.
+        stopwatch: Clock that measures the time of the computation; None: the time is not measured.
+    """
     abstraction = yield from obtain(RECIPE, problem.grid, stopwatch)
     recipe = column_recipe(abstraction.tables, problem.goal, params)
     if recipe is not None:
@@ -33,11 +40,14 @@ def prepare(
 
 
 class Controlled(Abstracted, LearningAgent):
-    """Subclasses have a record `control` with the field is_for_good, and say how it is filled in."""
+    """Base class of agents with a database column.
+
+    Subclasses have a record array `control` with a field `is_for_good`, which `_set_control` fills in.
+    """
 
     column_recipe: ColumnRecipe
     control: Any
-    visits_of_start = 1  # how often the agent has visited its start when it begins
+    visits_of_start = 1  # visits counted for the start when a run begins
 
     # --- data ---
 
@@ -46,7 +56,7 @@ class Controlled(Abstracted, LearningAgent):
         self._take_column()
 
     def _take_column(self) -> None:
-        """The column of the goal's region; only on the map on which the abstraction was made."""
+        """Fetch the column of the goal's region; valid only on the map for which the abstraction was computed."""
         recipe = self.column_recipe(self.levels, int(self.state[0].goal), self.params)
         self.column = fetch(recipe, self.problem.grid) if recipe else databases.NO_COLUMN
         self._set_control()
@@ -96,5 +106,5 @@ class Controlled(Abstracted, LearningAgent):
         was_stale = self.is_stale
         self.look_at_change(change)
         if was_stale and not self.is_stale:
-            self._take_column()  # for the goal, which may have been moved in the meantime
+            self._take_column()  # the goal may have been moved while the data was stale
         self._set_control()

@@ -1,8 +1,8 @@
-"""What agents share whose data is computed before the run: what happens when the map is not that of the data.
+"""Base classes of agents with prepared data, and their behaviour after a change of the map.
 
-A change makes the data stale. `after_change: fall back` does without it until the map is again the one that it was
-computed on; `rebuild` computes it anew, which takes as many ticks as the making had expansions for the budget, beside
-what the agent does meanwhile. A change while it is rebuilt begins that again.
+A change makes the data stale. With `after_change: fall back` the agent works without the data until the map is again
+the one for which the data was computed. With `rebuild` the data is recomputed: this takes (expansions of the
+computation / budget) ticks, during which the agent continues without the data. Another change restarts the rebuild.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,23 +29,32 @@ def after_change(default: str) -> Param:
 
 
 def prepare_abstraction(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:
-    """The steps of making what all these agents need. See AgentSpec.prepare."""
+    """Compute the clique abstraction of the map, in steps (see `AgentSpec.prepare`).
+
+    Args:
+        problem: Problem of the agent.
+        params: Parameters of the agent; not used.
+        stopwatch: Clock that measures the time of the computation; None: the time is not measured.
+    """
     return obtain(RECIPE, problem.grid, stopwatch)
 
 
 class Databased:
-    """A mixin: prepared data, whether it is stale, and the ticks until it is rebuilt. Agents say how they run()."""
+    """Mixin with prepared data, a flag whether it is stale, and the progress of its rebuild.
+
+    Subclasses implement `run`, `steps`, `prepared` and `_take`.
+    """
 
     problem: Problem
-    left = 0.0  # expansions of the making that are still to be paid for; 0: nothing is being rebuilt
+    left = 0.0  # remaining expansions of the rebuild; 0: nothing is being rebuilt
 
     def use_data(self, grid: Grid, params: Mapping[str, Value]) -> None:
-        """Fetch all data for the map as it is. Agents call it first of all."""
+        """Fetch all data for the current map; called in the constructor of the agent."""
         self._grid, self._after_change = grid, str(params["after_change"])
         self._take()
 
     def _take(self) -> None:
-        """Fetch the data for the map as it is. Subclasses say what data."""
+        """Fetch the data for the current map. Subclasses extend this method by their kind of data."""
         self.left = 0.0
         self.built_on = self._grid.moves.copy()
         self.is_stale = False
@@ -55,44 +64,48 @@ class Databased:
         raise NotImplementedError
 
     def choose_after_change(self, choice: Value) -> None:
-        """The parameter was changed while running."""
+        """Apply a change of the parameter `after_change` during the run."""
         self._after_change = str(choice)
         self._look_at_map()
 
     def look_at_change(self, change: MapChange) -> None:
-        if change.has_arcs:  # else the data is as good as before, and its making goes on
+        if change.has_arcs:  # otherwise the data stays valid, and a rebuild continues
             self._look_at_map()
 
     def _look_at_map(self) -> None:
-        """It may be another one: is the data still good, and does the making begin?"""
+        """Compare the map with the one of the data: update `is_stale`, and start or stop the rebuild."""
         self.is_stale = not np.array_equal(self.built_on, self._grid.moves)
         is_rebuilt = self.is_stale and self._after_change == "rebuild"
         self.left = float(sum(data.build_expansions for data in self.prepared)) if is_rebuilt else 0.0
-        if is_rebuilt and self.problem.watched:  # a window must not stand still in the tick in which it is ready
+        if is_rebuilt and self.problem.watched:  # compute in the background: no frame may block when the data is due
             make_ahead(id(self), self.steps(self._grid.copy()))
 
     @property
     def database_bytes(self) -> int:
-        """The size of the data in memory."""
+        """Return the size of the data in memory, in bytes."""
         return sum(data.bytes for data in self.prepared)
 
     def steps(self, grid: Grid) -> Iterator[Step]:
-        """The steps of making the data for this map."""
+        """Return the steps that compute the data for this map."""
         raise NotImplementedError
 
     def rebuild_rate(self, budget: int) -> float:
-        """Expansions of the making that one tick pays for."""
+        """Return the number of expansions by which one tick advances the rebuild."""
         return float(budget)
 
     def run(self, budget: int, rows: np.ndarray) -> int:
-        """Plan and act with the data as it is, as Agent.advance does."""
+        """Plan and act with the current data; arguments and result as for `Agent.advance`."""
         raise NotImplementedError
 
     def on_new_data(self) -> None:
-        """The data was rebuilt."""
+        """Handle the replacement of the data by rebuilt data."""
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        """Ticks one after the other; between two of them rebuilt data is taken."""
+        """Plan and act for up to len(rows) ticks; take over rebuilt data after the tick that completes it.
+
+        Returns:
+            The number of ticks done, as for `Agent.advance`.
+        """
         done, rate = 0, self.rebuild_rate(budget)
         while done < rows.size:
             if self.left > 0.0 and rate == inf:
@@ -116,7 +129,7 @@ class Databased:
 
 
 class Abstracted(Databased):
-    """One whose data is, or is based on, the clique abstraction of the map."""
+    """Agent whose data is, or is computed from, the clique abstraction of the map."""
 
     def _take(self) -> None:
         super()._take()

@@ -1,7 +1,7 @@
-"""Guards the program against an agent from a user's file: its errors and endless loops end with a message.
+"""Guard against agents from user files: their errors and endless loops end with a message instead of a crash.
 
-Every call into code of the user's goes through `call`. The text of an exception is made by code of the user's too
-(`__str__`, the name of its class), so `described` makes it under the same guard.
+Every call into user code goes through `call`. The text of an exception is computed by user code too (`__str__`, the
+name of its class), so `described` computes it under the same guard.
 """
 
 import math
@@ -25,34 +25,34 @@ from sim.rules import AgentFailedError, AgentTooSlowError, UserAgent
 T = TypeVar("T")
 
 VERSION = "version"
-"""The parameter that every agent of a user's has: which state of its file it is."""
+"""Name of the parameter of every user-defined agent that selects the version of its file."""
 
 PATIENCE_S = 1.0
-"""How long a call may take; to begin, which may prepare something, ten times as long."""
+"""Seconds that a call may take; creating the agent, which may prepare data, may take ten times as long."""
 
 STATE_PATIENCE_S = 5.0
-"""How long it may take to store the state of an agent in a keyframe, or to load it: it may be large."""
+"""Seconds for storing the state of an agent in a keyframe or loading it; longer, because the state may be large."""
 
 MAX_MESSAGE = 300
-"""Characters that are shown of the message of an exception."""
+"""Maximum number of characters shown of an exception's message."""
 
 MakeVersion = Callable[[str], Callable[[Problem, Mapping[str, Value]], Agent]]
 
 
 def call(do: Callable[[], T], path: Path, patience_s: float) -> T:
-    """Run code of the user's.
+    """Run user code under the watchdog.
 
     Args:
-        do: calls the code.
-        path: the user's file, for messages.
-        patience_s: how long it may take.
+        do: Function that calls the user code.
+        path: File of the user code, for messages.
+        patience_s: Seconds that the call may take.
 
     Returns:
-        What `do` returned.
+        The value that `do` returned.
 
     Raises:
-        AgentFailedError: the code raised an error of any kind or did not return in time. The text is plain and short.
-        KeyboardInterrupt: Ctrl+C in the terminal means the program.
+        AgentFailedError: The code raised any error or did not return in time. The text is plain and short.
+        KeyboardInterrupt: Ctrl+C in the terminal, which is meant for the program.
     """
     try:
         with WATCHDOG.watching(patience_s):
@@ -62,13 +62,16 @@ def call(do: Callable[[], T], path: Path, patience_s: float) -> T:
         failure: AgentFailedError = AgentTooSlowError(text)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # also `exit()`, which is not for an agent to decide
+    except BaseException as error:  # includes SystemExit: an agent must not end the program
         failure = AgentFailedError(described(error, path))
     raise failure
 
 
 class GuardedAgent(UserAgent):
-    """An agent of the user's. After an error it does nothing any more, and reports it when it is asked to move."""
+    """User-defined agent behind guarded calls.
+
+    After an error its code is not called any more, and the next `advance` raises the error.
+    """
 
     def __init__(self, path: Path, versions: MakeVersion, problem: Problem, params: Mapping[str, Value]) -> None:
         self.path, self.versions, self.problem, self.params = path, versions, problem, dict(params)
@@ -141,7 +144,7 @@ class GuardedAgent(UserAgent):
 
     @property
     def status(self) -> Status:
-        """The status of the agent; active where there is an error to report."""
+        """Return the status of the agent; ACTIVE after an error, so that `advance` is called and reports it."""
         agent = self.agent
         status = self._call(lambda: _plain_status(agent.status), Status.ACTIVE) if agent is not None else Status.ACTIVE
         return Status.ACTIVE if self.error else status
@@ -155,7 +158,7 @@ class GuardedAgent(UserAgent):
         return OwnCounts() if agent is None else self._call(lambda: _plain_counts(agent.own_counts()), OwnCounts())
 
     def view(self) -> AgentView:
-        """Return what can be drawn; a view that is not sound would end the drawing, and is left out."""
+        """Return the agent's view; an empty one if it is invalid, because drawing it would fail."""
         agent, cells = self.agent, self.problem.grid.cells
         return AgentView() if agent is None else self._call(lambda: _plain_view(agent.view(), cells), AgentView())
 
@@ -164,7 +167,7 @@ class GuardedAgent(UserAgent):
 
 
 class _Shown:
-    """A value of the user's as text, for the referee to say that it is not what it should be."""
+    """Text of an invalid value that user code returned, which the referee shows in its message."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -174,7 +177,7 @@ class _Shown:
 
 
 def _plain_count(count: object) -> int:
-    """Return the number of ticks done; of anything else its text, which the referee refuses."""
+    """Return the number of ticks done as an int; the text of any other value, which the referee rejects."""
     if isinstance(count, int | np.integer):
         return int(count)
     return _Shown(_exact(in_python(count)))  # type: ignore[return-value]
@@ -207,12 +210,15 @@ def _plain_view(view: object, cells: int) -> AgentView:
 
 
 def _exact(text: str) -> str:
-    """Return a plain str of a text, which may be of a class of the user's, or raise a TypeError."""
+    """Return a plain str for a text that may belong to a user-defined subclass; raise a TypeError for other values."""
     return str.__getitem__(text, slice(None))
 
 
 def _is_sound(view: AgentView, cells: int) -> bool:
-    """Whether it can be drawn: every list one of cells, every table as large as the map. Anything may be in it."""
+    """Return whether a view can be drawn: all lists contain cells of the map, all tables have the size of the map.
+
+    The fields of the view may have any type, so every exception counts as False.
+    """
     with suppress(Exception):
         lists = (view.path, view.tracing, view.waypoints, *view.groups.values())
         tables = [search.nodes for search in (view.search, view.detour) if search is not None]
@@ -238,7 +244,7 @@ def _are_cells(found: object, cells: int) -> bool:
 
 
 def described(error: BaseException, path: Path) -> str:
-    """Return an error of the code in this file in one line: where, its class and its message."""
+    """Return one line that describes an error of user code: file and line, class and message."""
     found: list[str] = []
     attempt(partial(_read, error, found), PATIENCE_S)
     match found:
@@ -252,26 +258,26 @@ def described(error: BaseException, path: Path) -> str:
 
 
 def _read(error: BaseException, found: list[str]) -> None:
-    """Append the name of the class of an error, and then its message, as far as code of the user's lets it."""
+    """Append the class name of an error to `found`, then its message; user code may fail at either."""
     found.append(_in_a_line(type(error).__name__))
     found.append(_in_a_line(cast(SyntaxError, error).msg if issubclass(type(error), SyntaxError) else str(error)))
 
 
 def _in_a_line(text: str) -> str:
-    """Return the beginning of a text, which may be of any class and length, as one line."""
+    """Return the first `MAX_MESSAGE` characters of a text as one line; it may be a user-defined subclass of str."""
     begin = str.__getitem__(text, slice(MAX_MESSAGE + 1))
     line = " ".join(begin.split())
     return line if len(begin) <= MAX_MESSAGE else line[: MAX_MESSAGE - 3] + "..."
 
 
 def lines_of(error: BaseException, path: Path) -> list[int]:
-    """Return the lines of this file that led to an error. Runs no code of the user's."""
+    """Return the line numbers of this file in the traceback of an error, without running user code."""
     trace = vars(BaseException)["__traceback__"].__get__(error)
     return [line for frame, line in traceback.walk_tb(trace) if frame.f_code.co_filename == str(path)]
 
 
 def place_of(error: BaseException, path: Path) -> str:
-    """Return file and line: the last line of this file that led to the error."""
+    """Return the file name with the last line of this file that led to the error, such as "mine.py:12"."""
     lines = lines_of(error, path)
     if type(error) in (SyntaxError, IndentationError, TabError):
         assert isinstance(error, SyntaxError)

@@ -1,4 +1,4 @@
-"""What all agents share whose memory is arrays and whose ticks are the work of a kernel."""
+"""Base class of agents whose memory is arrays and whose ticks are computed by a kernel."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -13,23 +13,28 @@ from sim.metrics import OwnCounts
 
 
 class KernelAgent:
-    """Subclasses say what their kernel takes."""
+    """Base class of agents with a kernel. Subclasses define the arguments of their kernel in `parts`."""
 
     takes_bare_rows = True
 
     made_again: ClassVar[tuple[str, ...]] = ("_bared", "_called", "_status")
-    """What is made again from the rest, and no part of a copy. A subclass adds what it makes."""
+    """Names of derived attributes, which are excluded from copies and recomputed; subclasses add their own."""
 
-    _bared: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None  # what arguments() made last, and of what
-    _called: Frequent | None = None  # the kernel that was called with these last
+    # cache of arguments(): the parts, and the same parts as plain arrays
+    _bared: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None
+    _called: Frequent | None = None  # cached dispatch of the kernel that was called last with these arguments
 
     def __init__(self, state: np.dtype) -> None:
-        """`state` is the record of the kernel; it has a field `status`."""
+        """Create the state record.
+
+        Args:
+            state: Data type of the kernel's state record, which has a field `status`.
+        """
         self.state = np.zeros(1, state).view(np.recarray)
         self._look_at_state()
 
     def _look_at_state(self) -> None:
-        """Keep views of what is looked at or written in every tick: by the name of its field that takes long."""
+        """Store views of the fields that are accessed in every tick, because access by field name is slow."""
         self._status = self.state["status"]
 
     @property
@@ -39,64 +44,73 @@ class KernelAgent:
 
     @property
     def crew_kernel(self) -> Any:
-        """The kernel that runs many of these at once (sim/crew.py), None where there is none."""
+        """Return the kernel that runs many agents of this kind at once (sim/crew.py); None if there is none."""
         return None
 
     @property
     def crew_change(self) -> Any:
-        """The kernel that tells many of them at once of a change of the map; None: each is told by itself."""
+        """Return the kernel that applies a map change to many agents at once; None: `on_change` is called for each."""
         return None
 
     def crew_rule(self) -> tuple[int, int, float]:
-        """How this one meets a change, see sim.kernels.crew.RULE."""
+        """Return the agent's parameters for map changes: policy, heeds and weight of `sim.kernels.crew.RULE`."""
         return 0, 0, 0.0
 
     def crew_memory(self) -> tuple[Any, ...]:
-        """What that takes of each."""
+        """Return the arguments of the crew kernel for this agent: all arguments except the ground."""
         return self.arguments()[1:]
 
     def searches(self) -> tuple[Search, ...]:
-        """What it searches with: their open and closed lists are its memory."""
+        """Return the searches of the agent, whose open and closed lists count as its memory."""
         return ()
 
     def stamped(self) -> Iterator[Stamped]:
-        """Its tables of which only a part counts: for keyframes."""
+        """Return the generation-stamped tables of the agent, of which keyframes store only the valid entries."""
         return map(stamped_nodes, self.searches())
 
     def learned_cells(self) -> int:
-        """Cells of which it has learned something."""
+        """Return the number of cells with a learned value."""
         return 0
 
     def own_counts(self) -> OwnCounts:
         return OwnCounts(memory=sum(map(most_known, self.searches())) + self.learned_cells())
 
     def settle_view(self) -> None:
-        """Make now what is made when somebody looks, so that looking writes nothing until the next tick."""
+        """Compute everything that `view` computes lazily, so that calls of `view` write nothing until the next tick."""
         self.view()
 
     def view(self) -> AgentView:
         raise NotImplementedError
 
     def parts(self) -> tuple[Any, ...]:
-        """Ground, memory and state, in the order in which the kernel of this agent takes them."""
+        """Return ground, memory and state, in the order of the kernel's arguments."""
         raise NotImplementedError
 
     def arguments(self) -> tuple[Any, ...]:
-        """The same bare (see jit.bare): the same object as long as no part was replaced by another."""
+        """Return `parts()` as plain arrays (see `jit.bare`), cached as one object until a part is replaced."""
         parts = self.parts()
         if self._bared is None or not _are_same(parts, self._bared[0]):
             self._bared, self._called = (parts, bare(parts)), None
         return self._bared[1]
 
     def call(self, kernel: Any, *rest: Any) -> Any:
-        """Let a kernel work: on arguments(), and on the rest, whose types are always the same for one kernel."""
+        """Call a kernel with `arguments()` and further arguments.
+
+        Args:
+            kernel: Kernel to call.
+            rest: Further arguments; their types must be the same in all calls of a kernel, because the dispatch is
+                cached.
+
+        Returns:
+            The result of the kernel.
+        """
         arguments = self.arguments()
         if self._called is None or self._called.kernel is not kernel:
             self._called = Frequent(kernel)
         return self._called(*arguments, *rest)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what is made again from the rest: copies of views would not be the same memory any more."""
+        """Return the attributes without derived ones, because a copied view would no longer share its base's memory."""
         return {name: value for name, value in self.__dict__.items() if name not in self.made_again}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -105,7 +119,7 @@ class KernelAgent:
 
 
 def _are_same(parts: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
-    """Whether these are the same objects."""
+    """Return whether two tuples contain identical objects."""
     if len(parts) != len(others):
         return False
     for part, other in zip(parts, others, strict=True):  # noqa: SIM110, as `all` takes twice the time

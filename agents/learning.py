@@ -1,4 +1,4 @@
-"""The wiring that all agents share which learn a heuristic as they walk."""
+"""Base classes of agents that learn a heuristic while they walk."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -24,17 +24,17 @@ ON_UNBLOCK = Param(
 
 
 ONE_LOOK = 9
-"""Cells open and closed in a lookahead that expands one cell: it and its neighbours."""
+"""Maximum number of open and closed cells of a lookahead that expands one cell: the cell and its eight neighbours."""
 
 
 @lru_cache(maxsize=4)
 def same_depth(cells: int, depth: int) -> np.ndarray:
-    """What an agent shows that looks equally deep from every cell."""
+    """Return the table of lookahead depths, for the view, of an agent with one depth for all cells."""
     return np.full(cells, depth, np.uint32)
 
 
 class LearningAgent(KernelAgent):
-    """A table of learned values and the state record of the kernel. Subclasses say which kernel runs them."""
+    """Agent with a table of learned values and a kernel's state record. Subclasses call their kernel in `advance`."""
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(learner.STATE)
@@ -48,34 +48,34 @@ class LearningAgent(KernelAgent):
     def _new_learned(self, goal: int) -> Learned:
         return new_learned(self.ground, goal, self.problem.watched)
 
-    forgotten_cells = 0  # the most that were learned of, before all was forgotten
+    forgotten_cells = 0  # maximum of `learned_cells` before the learned values were reset
 
     def learned_cells(self) -> int:
         return max(self.forgotten_cells, self._known_cells())
 
     def _known_cells(self) -> int:
-        """Cells of which it knows more than h0 now."""
+        """Return the number of cells that have a learned value now."""
         return int(self.learned.target[0].cells)
 
     @property
     def h_changes(self) -> int:
-        """How often a learned value has changed so far."""
+        """Return how often a learned value has changed so far."""
         return int(self.learned.target[0].changes)
 
     def begin_trial(self, start: int) -> None:
-        """Stand on the start again, with all that was learned."""
+        """Place the agent on the start again and keep all learned values."""
         self._drop_plan()
         learner.stand(self.state, start, self.state[0].goal)
 
     def set_goal(self, goal: int) -> None:
-        """What was learned leads to the old goal: begin again."""
+        """Set another goal and forget the learned values, which are distances to the old goal."""
         self.state[0].goal = goal
         self._forget()
         self._set_limit()
         self._begin_again()
 
     def set_param(self, name: str, value: Value) -> None:
-        """What was learned stays true."""
+        """Set a parameter and drop the plan; learned values stay valid."""
         self.params[name] = value
         self._drop_plan()
 
@@ -84,7 +84,10 @@ class LearningAgent(KernelAgent):
         learner.stand(self.state, cell, self.state[0].goal)
 
     def on_change(self, change: MapChange) -> None:
-        """New arcs may make what was learned too high, but not those that the agent cannot get to."""
+        """Handle a change of the map: reset or keep learned values, and drop a plan that is cut.
+
+        New arcs can make learned values too high, but only if the agent can reach them.
+        """
         st = self.state[0]
         has_news = change.has_new_arcs and self._may_lead_out(change)
         loses_h = has_news and self.params["on_unblock"] == "reset"
@@ -103,12 +106,13 @@ class LearningAgent(KernelAgent):
         loc = int(self.state[0].loc)
         return bool(learner.may_lead_out(self.ground, loc, change.tails, change.rose, seen, queue))
 
-    _targets: Targets | None = None  # what targets() made last
+    _targets: Targets | None = None  # cache of targets()
     made_again = (*KernelAgent.made_again, "_targets")
 
     def targets(self) -> Targets:
-        """What was learned, as kernels take it that may head for other cells; the same object as long as no table of
-        it was replaced by another.
+        """Return the learned values in the form needed by kernels that support several targets.
+
+        The object is cached until one of its tables is replaced.
         """
         if self._targets is None or self._targets.goal is not self.learned:
             self._targets = only_goal(self.learned)
@@ -118,14 +122,15 @@ class LearningAgent(KernelAgent):
         learner.set_limit(self.state, self.problem.grid.longest_way)
 
     def _drops_cut_plan(self) -> bool:
-        """Drop a plan that the map has cut; whether that is a restart."""
+        """Drop a plan with a move that has become illegal; return whether that counts as a restart."""
         return False
 
     def _forget(self) -> None:
-        """Learn from nothing."""
+        """Reset all learned values."""
         changes, self.forgotten_cells = int(self.learned.target[0].changes), self.learned_cells()
         self.learned = self._new_learned(int(self.state[0].goal))
-        self.learned.target[0].changes = changes + 1  # forgetting is a change; other tables keep their own counts
+        # the reset counts as a change, and the counter must never decrease; other tables keep their own counts
+        self.learned.target[0].changes = changes + 1
         self.state[0].slack = 0.0
 
     def _begin_again(self) -> None:
@@ -133,14 +138,14 @@ class LearningAgent(KernelAgent):
         learner.begin_again(self.state)
 
     def _drop_plan(self) -> None:
-        """Plan anew in the next tick."""
+        """Drop the plan, so that the next tick begins with planning."""
         self.state[0].length = 0
 
 
 class TargetingAgent(LearningAgent):
-    """One that heads for other cells than the goal, too, and learns toward each of them."""
+    """Learning agent that also heads for subgoals, with learned values for each of its targets."""
 
-    others: Targets  # what was learned toward these, in a table that grows; the goal has `learned`
+    others: Targets  # learned values toward subgoals, in a growing hash table; those toward the goal are in `learned`
 
     @property
     def h_changes(self) -> int:
@@ -162,7 +167,15 @@ class TargetingAgent(LearningAgent):
         return made
 
     def call_growing(self, kernel: Any, rows: np.ndarray) -> int:
-        """Let a kernel work that stops where the table is too full, and go on with a larger one. Returns the rows."""
+        """Call a kernel that stops when the hash table is too full; repeat with a larger table until it is done.
+
+        Args:
+            kernel: Kernel to call.
+            rows: Rows to fill, one per tick.
+
+        Returns:
+            The number of rows filled.
+        """
         done = 0
         while True:
             done += int(self.call(kernel, rows[done:]))

@@ -1,4 +1,4 @@
-"""The wiring of agents with an A*-shaped local search space: K LRTA*, LSS-LRTA*, RTAA*, daRTAA*."""
+"""Base class of agents with an A*-shaped local search space: K LRTA*, LSS-LRTA*, RTAA*, daRTAA*."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Keeps standard output for results: what an agent of the user's writes there goes to standard error."""
+"""Redirection of standard output: it is reserved for results, so output of user-defined agents goes to stderr."""
 
 import sys
 from typing import Any, TextIO
@@ -7,7 +7,7 @@ from agents.watchdog import WATCHDOG
 
 
 class _Output:
-    """Standard output as it was, for the main thread outside of the user's code; standard error for all others."""
+    """Stream that writes to standard output in the main thread outside user code, and to standard error elsewhere."""
 
     def __init__(self, results: TextIO) -> None:
         self._results = results
@@ -17,6 +17,6 @@ class _Output:
 
 
 def keep_for_results() -> None:
-    """Have writes to `sys.stdout` sorted from now on, by who makes them."""
+    """Replace `sys.stdout` by a stream that redirects the output of user code to standard error."""
     if sys.stdout is not None and not isinstance(sys.stdout, _Output):
         sys.stdout = _Output(sys.stdout)

@@ -1,14 +1,14 @@
-"""What an agent of your own is made from: a class in a file of its own, in plain Python (docs/your-own-agent.md).
+"""Base class of user-defined agents, which are written in plain Python in a file (docs/your-own-agent.md).
 
     from agents.own import OwnAgent, Param
 
     class MyAgent(OwnAgent):
-        def begin(self): ...        once, standing on self.start
-        def step(self): ...         every tick: the cell to go to, or None to stay
+        def begin(self): ...        called once, when the agent is placed on self.start
+        def step(self): ...         called every tick: return the cell to go to, or None to stay
 
-The base class knows the map and counts: `expand` returns the neighbours of a cell and costs one expansion. What else
-an agent may look at: position, start, goal, budget, left (expansions of this tick), grid, distance(a, b), and its
-parameters by their names. It cannot write to the map; the referee judges its moves like anybody's.
+The base class holds the map and counts expansions: `expand` returns the neighbours of a cell and costs one expansion.
+An agent may also read position, start, goal, budget, left (remaining expansions of this tick), grid, distance(a, b),
+and its parameters by their names. It cannot write to the map, and the referee checks its moves as for all agents.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,54 +30,69 @@ Arc = tuple[int, float]
 
 
 class OwnAgent:
-    """Subclass this one."""
+    """Base class of user-defined agents. Subclasses override `step`, and `begin` and `changed` if they need them."""
 
-    name = ""  # in panels; by default that of the file
-    summary = ""  # one sentence
-    params: tuple[Param, ...] = ()
-    is_complete = False  # it reaches every goal that can be reached: `check-agent` then holds it to that
-    proves_no_path = False  # it says so, by `no_path`, where there is none
+    name = ""  # name in panels; "": the name of the file
+    summary = ""  # description in one sentence
+    params: tuple[Param, ...] = ()  # parameters, which become attributes of the agent
+    is_complete = False  # whether the agent reaches every reachable goal; `check-agent` checks it
+    proves_no_path = False  # whether the agent calls `no_path` on every problem without a path
 
     grid: Grid
-    start: int
-    goal: int
-    position: int
-    budget: int  # expansions a tick
-    path: Sequence[int] = ()  # drawn as the path ahead of it
+    start: int  # cell
+    goal: int  # cell
+    position: int  # cell
+    budget: int  # maximum number of expansions a tick
+    path: Sequence[int] = ()  # cells that are drawn as the path ahead of the agent
 
     # --- yours ------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """It has been put on its start; also where it begins anew after the goal was moved."""
+        """Initialise the agent on its start; called again, at its position, after the goal was moved."""
 
     def step(self) -> int | None:
-        """One tick: plan within the budget; the cell to go to, or None to stay."""
+        """Plan one tick within the budget.
+
+        Returns:
+            The cell to go to, or None to stay.
+        """
         raise NotImplementedError("write a method step(self) that returns the cell to go to")
 
     def changed(self, cells: Sequence[int]) -> None:
-        """These cells of the map were blocked or freed."""
+        """Handle a change of the map.
+
+        Args:
+            cells: Cells that were blocked or freed.
+        """
 
     # --- for you ----------------------------------------------------------------------------------
 
     def expand(self, cell: int) -> list[Arc]:
-        """The cells that one legal move leads to, each with its cost. Costs one expansion."""
+        """Expand a cell, which costs one expansion.
+
+        Args:
+            cell: Cell to expand.
+
+        Returns:
+            The cells that are reached by one legal move, each with the cost of the move.
+        """
         self._expanded.append(cell)
         grid = self.grid
         return [(cell + step, cost) for step, cost in _arcs_by_moves(grid.width, grid.diagonal)[grid.moves[cell]]]
 
     @property
     def left(self) -> int:
-        """Expansions that are left of the budget of this tick."""
+        """Return the number of expansions that remain of the budget of this tick."""
         return self.budget - len(self._expanded)
 
     def distance(self, a: int, b: int) -> float:
-        """Octile distance: what the cheapest way would cost if nothing were blocked."""
+        """Return the cost of the cheapest path from a to b on a map without blocked cells (octile distance)."""
         width = self.grid.width
         dx, dy = abs(a % width - b % width), abs(a // width - b // width)
         return max(dx, dy) + (self.grid.diagonal - 1.0) * min(dx, dy)
 
     def no_path(self) -> None:
-        """Say that there is no path on the map as it is. A change of the map wakes the agent again."""
+        """Report that there is no path on the current map; the agent is called again after a change of the map."""
         self._has_no_path = True
 
     # --- what the world sees (sim/agent_api.py) ---------------------------------------------------
@@ -102,7 +117,11 @@ class OwnAgent:
         return 1
 
     def _cell_of(self, target: object) -> int:
-        """The cell that a step returned, of the map or not: that the referee says."""
+        """Return the cell returned by `step` as an int; the referee checks that it is on the map.
+
+        Raises:
+            TypeError: The value is no integer.
+        """
         if not isinstance(target, bool):
             with suppress(TypeError, OverflowError):
                 return int(np.int32(index(target)))  # type: ignore[arg-type]
@@ -142,7 +161,7 @@ class OwnAgent:
 
 @lru_cache(maxsize=64)
 def _arcs_by_moves(width: int, diagonal: float) -> list[list[Arc]]:
-    """For each byte of legal moves: by how much the number of the cell changes, and the cost."""
+    """Return for each byte of legal moves the list of its moves: the difference of cell numbers, and the cost."""
     steps = (octile.DY * width + octile.DX).tolist()
     costs = [1.0 if d < octile.FIRST_DIAGONAL else diagonal for d in range(8)]
     return [[(steps[d], costs[d]) for d in range(8) if moves >> d & 1] for moves in range(256)]

@@ -1,12 +1,12 @@
-"""Agents from files of the user's: loaded when a person names one, never because another file does.
+"""Agents from user files: loaded only when the user names a file, never because another file mentions it.
 
-    spec = load(path)               run the file, and put its agent into the registry; a ConfigError says what is wrong
-    spec = reload(spec.key)         the file was saved again: another version of the same agent
-    is_trusted(path), trust(path)   whether a person has said that exactly this may run
+    spec = load(path)               run the file and register its agent; raises a ConfigError
+    spec = reload(spec.key)         load the saved file again as a new version of the agent
+    is_trusted(path), trust(path)   read or store the user's consent to run exactly this content
 
-The key of an agent is the name of its file without `.py`. Every state of the file that was run is a version of the
-agent, by the first digits of its hash: a run that was computed with the old one stays what it was. A copy of each is
-kept, so that a session opens with the code that it was saved with, if this user has run it before.
+The key of an agent is the name of its file without `.py`. Every content of the file that was run is a version of the
+agent, named by the first digits of its hash, so a run computed with an old version stays reproducible. A copy of each
+version is kept: a session opens with the code with which it was saved, if this user has run that code before.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ from sim.rules import AgentFailedError
 SUFFIX = ".py"
 MAX_BYTES = 1_000_000
 VARIABLE = "BACKMOVE_OWN_AGENTS"
-"""Tells processes that this one starts which files, in which state, a person has named."""
+"""Environment variable that passes the loaded files and their versions to child processes."""
 
 _KEY = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _DIGITS = 8
@@ -44,14 +44,14 @@ _IMPORT_PATIENCE_S = 30.0
 
 @dataclass
 class OwnFile:
-    """A file that a person has named, and all of its versions that have been run."""
+    """One file named by the user, with all versions of it that have been run."""
 
     key: str
     path: Path
     versions: dict[str, AgentSpec] = field(default_factory=dict)
 
     def texts(self) -> Iterator[tuple[str, bytes]]:
-        """Its versions, the present one last."""
+        """Yield each version and its text, the current version last."""
         for version in self.versions:
             text = _kept(self.key, version)
             if text is None:
@@ -60,7 +60,7 @@ class OwnFile:
                 yield version, text
 
     def spec_of(self, version: str) -> AgentSpec:
-        """The agent of a version; one that is kept from an earlier start is run now."""
+        """Return the spec of a version; a version stored by an earlier start of the program is run now."""
         if version not in self.versions:
             text = _kept(self.key, version)
             self.versions[version] = _made_of(self, text if text is not None else b"", version)
@@ -72,19 +72,20 @@ LOADED: dict[str, OwnFile] = {}
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes the agents of one version. Plain values: a world goes from process to process."""
+    """Factory of the agents of one version; it has only plain values, because worlds are pickled between processes."""
 
     key: str
     version: str
 
     def __call__(self, problem: Problem, params: Mapping[str, Value]) -> Agent:
         spec = LOADED[self.key].spec_of(self.version)
-        return spec.make(problem, {p.name: params.get(p.name, p.default) for p in spec.params})  # those it has itself
+        # only the parameters of this version, which may differ from the current ones
+        return spec.make(problem, {p.name: params.get(p.name, p.default) for p in spec.params})
 
 
 @dataclass(frozen=True)
 class Versions:
-    """By version, what makes its agents."""
+    """Function from a version to the factory of its agents."""
 
     key: str
 
@@ -102,7 +103,10 @@ class MakeGuarded:
 
 @dataclass(frozen=True)
 class VersionParam(Param):
-    """Which state of the file. One that this user has never run stands for the present one; digests tell."""
+    """Parameter for the version of a file.
+
+    A version that this user has never run is replaced by the current one; the digests of the run then differ.
+    """
 
     key: str = ""
 
@@ -116,12 +120,16 @@ class VersionParam(Param):
 
 
 def place_of(path: str | os.PathLike[str]) -> Path:
-    """Where a file is, whatever the present folder is later."""
+    """Return the absolute path of a file, which stays valid after a change of the working directory."""
     return Path(os.path.abspath(path))
 
 
 def key_of(path: Path) -> str:
-    """What the agent of a file is called."""
+    """Return the key of the agent in a file.
+
+    Raises:
+        ConfigError: The name of the file is no valid key, or an agent of Backmove has it.
+    """
     if path.suffix.lower() != SUFFIX or not _KEY.fullmatch(path.stem.lower()):
         raise ConfigError(
             f"{path}: expected a file such as my_agent.py (letters, digits, - and _), which names its agent"
@@ -133,7 +141,17 @@ def key_of(path: Path) -> str:
 
 
 def load(path: str | os.PathLike[str]) -> AgentSpec:
-    """Run a file that a person has named, and put its agent into the registry."""
+    """Run a file named by the user and register its agent.
+
+    Args:
+        path: Python file.
+
+    Returns:
+        The spec of the agent.
+
+    Raises:
+        ConfigError: The file cannot be read, its code fails, or it declares no valid agent.
+    """
     place = place_of(path)
     key = key_of(place)
     file = OwnFile(key, place)
@@ -148,7 +166,11 @@ def load(path: str | os.PathLike[str]) -> AgentSpec:
 
 
 def reload(key: str) -> AgentSpec:
-    """The same file in its present state. Where that is wrong, a ConfigError, and the version before stays."""
+    """Load the current content of a loaded file.
+
+    Raises:
+        ConfigError: The content is invalid; the previous version stays registered.
+    """
     return load(LOADED[key].path)
 
 
@@ -162,10 +184,10 @@ def _take_in(file: OwnFile, text: bytes) -> AgentSpec:
 
 
 def _made_of(file: OwnFile, text: bytes, version: str) -> AgentSpec:
-    """Run the text of a file; the agent that it declares."""
+    """Run the text of a file and return the spec of the agent that it declares; raise a ConfigError if it fails."""
     module = types.ModuleType(f"backmove_own_{file.key.replace('-', '_')}_{version}")
     module.__file__ = str(file.path)
-    sys.modules[module.__name__] = module  # where pickle looks for its classes
+    sys.modules[module.__name__] = module  # pickle looks up the classes of the module here
     output.keep_for_results()
     try:
         found = call(partial(_declared, module, text, file), file.path, _IMPORT_PATIENCE_S)
@@ -177,7 +199,7 @@ def _made_of(file: OwnFile, text: bytes, version: str) -> AgentSpec:
 
 
 def _declared(module: types.ModuleType, text: bytes, file: OwnFile) -> AgentSpec | ConfigError:
-    """Run a file and return the agent that it declares, or what is wrong with that."""
+    """Run a file; return the spec of the agent that it declares, or the ConfigError that describes its mistake."""
     exec(compile(text, str(file.path), "exec"), module.__dict__)
     try:
         return _checked(_spec_in(module, file), file)
@@ -221,7 +243,13 @@ def _spec_of(kind: type[OwnAgent], file: OwnFile) -> AgentSpec:
 
 
 def _checked(spec: AgentSpec, file: OwnFile) -> AgentSpec:
-    """The agent as it was declared; what cannot be shown or kept in a file is said now, and not in every frame."""
+    """Return the declared spec after checking its texts and defaults.
+
+    They are checked once here, because they are shown in every frame and written to files.
+
+    Raises:
+        ConfigError: A text is not printable, or a default is not a legal value.
+    """
     for word, text in (("name", spec.name), ("summary", spec.summary)):
         if not isinstance(text, str) or not text.isprintable() or not text:
             raise ConfigError(f"{file.path.name}: {word}: expected printable text, got {in_python(text)}")
@@ -234,7 +262,10 @@ def _checked(spec: AgentSpec, file: OwnFile) -> AgentSpec:
 
 
 def pinned(config: AgentConfig) -> AgentConfig:
-    """The same with the version of today, which it keeps when the file is saved again."""
+    """Return the config with the current version of its file added, so that later versions do not change the agent.
+
+    Other agents, and configs that have a version, are returned unchanged.
+    """
     spec = BY_KEY.get(config.kind)
     which = spec.param(VERSION) if spec is not None and spec.is_own else None
     if which is None or VERSION in config.params:
@@ -262,13 +293,13 @@ def _trusted() -> list[list[str]]:
 
 
 def is_trusted(path: str | os.PathLike[str]) -> bool:
-    """Whether a person has agreed to run this file as it is."""
+    """Return whether the user has agreed to run this file with its current content."""
     place = os.path.abspath(path)
     return [place, digest_of(read_file(place, MAX_BYTES, SUFFIX))] in _trusted()
 
 
 def trust(path: str | os.PathLike[str]) -> None:
-    """Remember that a person has agreed. Where nothing can be kept, they are asked again."""
+    """Store that the user has agreed to run this content; if storing fails, the user is asked again next time."""
     place = os.path.abspath(path)
     agreed = _trusted()
     pair = [place, digest_of(read_file(place, MAX_BYTES, SUFFIX))]
@@ -288,7 +319,7 @@ def _keep(key: str, version: str, text: bytes) -> None:
 
 
 def _kept(key: str, version: str) -> bytes | None:
-    """The text of a version that this user has run before."""
+    """Return the stored text of a version that this user has run before; None if there is none."""
     if not re.fullmatch(r"[0-9a-f]{8}", version):
         return None
     with suppress(OSError, ConfigError):
@@ -298,7 +329,7 @@ def _kept(key: str, version: str) -> bytes | None:
 
 
 def described_if_own(error: BaseException) -> str | None:
-    """Return an error in one line where code of the user's has led to it, such as in a thread that it started."""
+    """Return one line that describes an error if user code led to it (in a thread, for example); else None."""
     paths = [file.path for file in LOADED.values()]
     return next((described(error, path) for path in paths if lines_of(error, path)), None)
 
@@ -313,7 +344,7 @@ def _tell_children() -> None:
 
 @dataclass(frozen=True)
 class Sent:
-    """A file as it travels to a worker of a cluster, who may not have it."""
+    """One version of a user file, sent to a cluster worker that may not have the file."""
 
     path: Path
     version: str
@@ -321,12 +352,12 @@ class Sent:
 
 
 def sent() -> tuple[Sent, ...]:
-    """All files that were named here, each in the state in which it runs."""
+    """Return all versions of all loaded files."""
     return tuple(Sent(file.path, version, text) for file in LOADED.values() for version, text in file.texts())
 
 
 def receive(files: Iterable[Sent]) -> None:
-    """In a worker: the files that a person has named where the work comes from."""
+    """Register the agents of files sent by the process that distributes the work; called in a cluster worker."""
     for one in files:
         key = key_of(one.path)
         file = LOADED.setdefault(key, OwnFile(key, one.path))
@@ -335,14 +366,17 @@ def receive(files: Iterable[Sent]) -> None:
 
 
 def named_so_far() -> str:
-    """The files that a person has named, and their states, for a process that was started before."""
+    """Return the loaded files and their versions as JSON, also for child processes started before they were loaded."""
     return os.environ.get(VARIABLE, "[]")
 
 
 def load_named_before(named: str | None = None) -> None:
-    """In a process that another one of ours started: the files that a person named there, in the same state.
+    """Load the files that the parent process has loaded, in the same versions; called in a child process.
 
-    Each is taken from the copy that was kept of it: meanwhile the file itself may be half way to its next state.
+    The stored copy of each version is used, because the file itself may have been changed or be half written.
+
+    Args:
+        named: JSON from `named_so_far`; None: the environment variable of this process.
     """
     for path, version in json.loads(named_so_far() if named is None else named):
         place = place_of(path)

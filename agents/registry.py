@@ -1,4 +1,4 @@
-"""The ordered list of agents. Its order is the order of every menu and table."""
+"""Registry of all agents; its order is the order of every menu and table."""
 
 from agents import (
     astar,
@@ -59,7 +59,7 @@ BY_KEY = Specs({spec.key: spec for spec in SPECS})
 
 
 def register(spec: AgentSpec) -> None:
-    """Put an agent of the user's into every menu and table; another version takes the place of the one before."""
+    """Register a user-defined agent; a new version replaces the one before, in the same position."""
     assert spec.is_own
     if spec.key in BY_KEY:
         SPECS[SPECS.index(BY_KEY[spec.key])] = spec
@@ -69,7 +69,15 @@ def register(spec: AgentSpec) -> None:
 
 
 def spec_of(key: object, where: str = "agent") -> AgentSpec:
-    """The spec with this key, or a ConfigError with the nearest one."""
+    """Return the spec with this key.
+
+    Args:
+        key: Key of the agent.
+        where: Position of the key in the input, for the error message.
+
+    Raises:
+        ConfigError: There is no such agent; the message has the nearest key.
+    """
     if key not in BY_KEY:
         raise ConfigError(f"{where}: no agent '{key}'{unknown_agent(key, BY_KEY)}")
     return BY_KEY[str(key)]

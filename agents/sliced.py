@@ -1,4 +1,4 @@
-"""The wiring of agents that solve the whole problem, slice by slice, before they set out."""
+"""Base class of agents that solve the whole problem, in slices of one tick, before they move."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ MODE = Param(
 
 
 class SlicedAgent(BestFirstAgent):
-    """Waits in place until its search is done, then follows the path."""
+    """Agent that waits in place until its search is done, then follows the path."""
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, sliced.STATE)
@@ -31,7 +31,7 @@ class SlicedAgent(BestFirstAgent):
         self._reset(problem.start)
 
     def _aside(self) -> int:
-        """The neighbour to shuttle to while waiting, -1 to stand still."""
+        """Return the neighbour to which the agent shuttles while it waits; -1: it stays in place."""
         return -1
 
     def _reset(self, start: int) -> None:

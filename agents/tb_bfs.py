@@ -1,7 +1,7 @@
-"""The wiring of time-bounded best-first search, of which TB-WA* and TB-GBFS are two cases.
+"""Base class of time-bounded best-first search: TB-WA*, TB-GBFS and their repeated versions.
 
-Paper: "Time-Bounded Best-First Search". The paper gives no rule for a changing map but restarting; these agents
-restart eagerly. Their repeated versions (rtb_wa.py, rtb_gbfs.py) choose.
+Paper: "Time-Bounded Best-First Search". For a changing map the paper gives no other rule than a restart; TB-WA* and
+TB-GBFS restart eagerly. Their repeated versions (rtb_wa.py, rtb_gbfs.py) have a parameter for eager or lazy restarts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -59,7 +59,7 @@ class TbBfs(BestFirstAgent):
 
     def set_param(self, name: str, value: Value) -> None:
         if name in (RESTART.name, LAZY_RULE.name):
-            self.params[name] = value  # the search stays as it is; only the next change is met differently
+            self.params[name] = value  # the search stays valid; only later map changes are handled differently
         else:
             super().set_param(name, value)
 
@@ -78,7 +78,8 @@ class TbBfs(BestFirstAgent):
 
     def stamped(self) -> Iterator[Stamped]:
         yield from super().stamped()
-        if not self.search.control[0].reopens:  # else nobody stamps them, and the route has its places there
+        # with reopening, links are not stamped; their table only has the positions of cells on the route
+        if not self.search.control[0].reopens:
             yield stamped_links(self.search, self.links)
 
     def parts(self) -> tuple[Any, ...]:
@@ -88,7 +89,7 @@ class TbBfs(BestFirstAgent):
         return int(self.call(tb_bfs.run, budget, rows))
 
     def _shortcut_weight(self) -> float:
-        """W in the rule for cheaper arcs; 0 switches the rule off."""
+        """Return the weight W in the rule for cheaper arcs; 0 disables the rule."""
         return self._weights()[1]
 
     def on_change(self, change: MapChange) -> None:
@@ -104,7 +105,7 @@ class TbBfs(BestFirstAgent):
         )
 
     def view(self) -> AgentView:
-        if self.tile_width:  # one of many: what nobody else needs is not put into its memory
+        if self.tile_width:  # one of many agents: do not fill its route arrays, which only this view would use
             way = np.empty(self.problem.grid.cells, np.int32)
             path = way[: int(way_to(self.ground, self.search, int(self.state[0].end), way))]
             head = int((path == self.loc).argmax()) if path.size else 0
@@ -121,4 +122,4 @@ class TbGreedy(TbBfs):
         return 0.0, 1.0
 
     def _shortcut_weight(self) -> float:
-        return 0.0  # Algorithm 3 compares costs, which a greedy search does not bound
+        return 0.0  # Algorithm 3 compares bounded costs, which a greedy search does not have

@@ -1,4 +1,4 @@
-"""A short walk of an agent over a tiny map: it calls every kernel that the agent can need, so that each is compiled."""
+"""Warm-up runs: each kind of agent walks over a tiny map and calls all of its kernels, so that they are compiled."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -27,10 +27,10 @@ _MORE: dict[str, tuple[dict[str, Value], ...]] = {
     "d-lrta": ({"goal_control": "global"}, {"cap": 0}),
     "p-lrta": ({"on_unblock": "reset"},),
 }
-"""Settings of agents that call kernels which the default settings never come by."""
+"""Parameters, by kind, with which agents call kernels that the default parameters never call."""
 
 CROWD = "crowd"
-"""Stands among kinds of agents for what many together need."""
+"""Pseudo-kind for the kernels that groups of agents need."""
 
 _IN_CREWS: tuple[tuple[str, dict[str, Value]], ...] = (
     ("tba", {}),
@@ -39,18 +39,18 @@ _IN_CREWS: tuple[tuple[str, dict[str, Value]], ...] = (
     ("tb-wa", {"weight": 2.0}),
     ("lrta", {}),
 )
-"""Kinds that have a kernel for many, and settings that have one of their own."""
+"""Kinds with a kernel for many agents at once, with each set of parameters that has its own specialisation."""
 
 
 def world_part() -> Part:
-    """What every world needs, whoever walks in it."""
+    """Return the part with the kernels that every world needs, independent of its agents."""
     return Part("world", "the map", _make_worlds)
 
 
 def _make_worlds() -> None:
     frame = take(tiny_world(watched=True))
     world = restore(frame)
-    take(world, like=frame)  # it is gone at once, and its room in the pool is given back
+    take(world, like=frame)  # this keyframe is discarded at once, which releases its memory in the pool
     assert frame.content.pool.held
     regions(Grid.from_rows(list(_ROWS), movement=Movement(SQUEEZE)))
     largest_component(world.grid.free_map)
@@ -59,7 +59,7 @@ def _make_worlds() -> None:
 
 
 def beginnings_part() -> Part:
-    """What agents need to be put on a map, before they walk."""
+    """Return the part with the kernels that create agents on a map, before they walk."""
     return Part("beginnings", "the agents", _make_agents)
 
 
@@ -72,12 +72,17 @@ def _make_agents() -> None:
 
 
 def agent_parts(kinds: Iterable[str], *, watched: bool) -> list[Part]:
-    """What agents of these kinds need, whatever their settings; `watched`: in the window."""
+    """Return the parts with all kernels of these kinds of agents, for any parameters.
+
+    Args:
+        kinds: Keys of agents, or `CROWD`.
+        watched: Whether the agents are drawn by the window, which needs further kernels.
+    """
     return [_part(kind, watched=watched) for kind in dict.fromkeys(kinds) if has_kernels(kind)]
 
 
 def has_kernels(kind: str) -> bool:
-    """Whether there is anything to compile before these walk: agents of the user's own are plain Python."""
+    """Return whether a kind of agents has kernels; user-defined agents are plain Python."""
     return kind not in BY_KEY or not BY_KEY[kind].is_own
 
 
@@ -101,13 +106,13 @@ def _part(kind: str, *, watched: bool) -> Part:
 
 
 def walk_together() -> None:
-    """Let crews of all kinds that are able to be in one walk, and change the map under them."""
-    world = tiny_world(watched=False, trials=1)  # who walks several times walks alone
+    """Advance crews of all kinds that support them, and change the map in between."""
+    world = tiny_world(watched=False, trials=1)  # agents with several trials cannot be in a crew
     goals = [world.grid.xy(cell) for cell in world.grid.free.nonzero()[0].tolist()]
     for kind, params in _IN_CREWS:
         for goal in goals[1 : 1 + FEWEST]:
             world.add(AgentConfig(kind, params=params, goal=goal, group=f"{kind} {params}"))
-        world.add(AgentConfig(kind, params=params, group=kind))  # and one of a group that is too small for a crew
+        world.add(AgentConfig(kind, params=params, group=kind))  # a group of one, which is too small for a crew
     for command in (EditCells(blocked=(_WALL,)), EditCells(freed=(_WALL,))):
         world.advance(2)
         world.submit(command)
@@ -123,7 +128,7 @@ def tiny_world(*, watched: bool, trials: int = 2) -> World:
 
 
 def walk(config: AgentConfig, *, watched: bool = False) -> None:
-    """Let an agent walk while cells are blocked and freed under it and the goal is moved."""
+    """Advance an agent while cells are blocked and freed and the goal is moved."""
     world = tiny_world(watched=watched)
     world.add(replace(config, start=None, goal=None))
     world.advance(2)

@@ -1,14 +1,15 @@
-"""Ends a call into code of the user's that does not return: an endless loop must not hang the window.
+"""Watchdog that interrupts calls into user code, because an endless loop must not hang the window.
 
     with WATCHDOG.watching(1.0):
-        agent.advance(...)          a TooLongError is raised in there after about a second
-    WATCHDOG.is_outside             whether it is the program's own code that asks: the main thread, outside such calls
-    attempt(do, 1.0)                the same in a thread of its own, which may be left to itself
+        agent.advance(...)          a TooLongError is raised inside this call after about a second
+    WATCHDOG.is_outside             whether the caller is in the main thread and outside all watched calls
+    attempt(do, 1.0)                run `do` in a watched thread, which is abandoned if it does not return
 
-A thread of its own counts quarters of a second; no call reads a clock. The error is raised between two steps of Python
-code: a call that waits in C, such as `time.sleep`, is ended when it returns.
+A daemon thread counts quarters of a second; the watched calls read no clock. The error is raised between two bytecode
+instructions: a call that blocks in C, such as `time.sleep`, is interrupted only when it returns.
 
-A process that such a call forks ends where the call ends, or it would go on as a second copy of the program.
+If user code forks a process inside a watched call, the child process ends at the end of the call; otherwise it would
+continue as a second copy of the program.
 """
 
 import ctypes
@@ -22,13 +23,14 @@ _LOOK_S = 0.25
 
 
 class TooLongError(BaseException):
-    """A call takes too long. No `except Exception` in the code that is called may keep it back."""
+    """A watched call takes too long. As a BaseException it is not caught by `except Exception` in user code."""
 
 
 class _Call:
-    """One call that is watched, as a context manager.
+    """Context manager of one watched call.
 
-    That of contextlib would set `__traceback__` of an error that passes, which a class of the user's may make endless.
+    It does not use contextlib, which would set `__traceback__` of a passing error: a user-defined error class could
+    make that an endless loop.
     """
 
     def __init__(self, watchdog: "Watchdog", looks: int) -> None:
@@ -44,7 +46,7 @@ class _Call:
             os._exit(0)
         try:
             self.watchdog.end(self)
-        except TooLongError:  # raised just here, before the call was taken off the list
+        except TooLongError:  # raised during `end`, before the call was removed from the list
             self.watchdog.end(self)
             raise
 
@@ -60,7 +62,7 @@ class Watchdog:
 
     @property
     def is_outside(self) -> bool:
-        """Whether the present thread is the main one, and in no call that is watched."""
+        """Return whether the current thread is the main thread and outside all watched calls."""
         if threading.current_thread() is not threading.main_thread():
             return False
         thread = threading.get_ident()
@@ -74,7 +76,7 @@ class Watchdog:
     def end(self, call: _Call) -> None:
         with self._lock:
             self._calls.discard(call)
-            if call.is_fired:  # too late to be raised in there: take it back, if it is not under way already
+            if call.is_fired:  # the call has returned: cancel the error, unless it is being raised already
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(call.thread), None)
 
     def _wake(self) -> None:
@@ -82,7 +84,7 @@ class Watchdog:
         threading.Thread(target=self._look, name="watchdog", daemon=True).start()
 
     def _look(self) -> None:
-        """Every quarter of a second for as long as the program lives."""
+        """Check all watched calls every quarter of a second, until the program ends."""
         pause = threading.Event()
         while not pause.wait(_LOOK_S):
             with self._lock:
@@ -92,12 +94,12 @@ class Watchdog:
                         self._fire(call)
 
     def _fire(self, call: _Call) -> None:
-        """Raise the error in the thread of the call, and again after as long: its code may catch everything."""
+        """Raise the error in the thread of the call, and re-arm the timer in case the code swallows the exception."""
         call.left, call.is_fired = call.looks, True
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(call.thread), ctypes.py_object(TooLongError))
 
     def after_fork(self) -> None:
-        """Begin anew in a forked process, which has only the thread that forked it, and none that looks."""
+        """Reset the watchdog in a forked process, which has no watchdog thread, only the thread that forked."""
         thread = threading.get_ident()
         for call in self._calls:
             call.is_forked = call.thread == thread
@@ -108,9 +110,14 @@ WATCHDOG = Watchdog()
 
 
 def attempt(do: Callable[[], object], seconds: float) -> None:
-    """Run code of the user's in a thread of its own, whatever becomes of it.
+    """Run user code in a daemon thread; wait at most twice the given time, and ignore all its errors.
 
-    There it may wait in C for good, and a KeyboardInterrupt of its own is no Ctrl+C, which only the main thread gets.
+    In such a thread the code may block in C for ever without blocking the caller. A KeyboardInterrupt that the code
+    raises cannot be confused with Ctrl+C, which only the main thread receives.
+
+    Args:
+        do: Function that calls the user code.
+        seconds: Time after which the watchdog interrupts the code.
     """
 
     def run() -> None:
@@ -118,7 +125,7 @@ def attempt(do: Callable[[], object], seconds: float) -> None:
             do()
 
     thread = threading.Thread(target=run, name="code of the user's", daemon=True)
-    with suppress(RuntimeError, MemoryError):  # no thread to be had
+    with suppress(RuntimeError, MemoryError):  # the system cannot start another thread
         thread.start()
         thread.join(2 * seconds)
 
