@@ -1,8 +1,8 @@
 """A*: the reference for every ratio.
 
-Expand by f = g + h until the goal is on top of the open list, then walk the cheapest path. Not a real-time
-agent: it stands still until it is done (mode sliced), or breaks the budget in its first tick (mode instant).
-Invariants: cost equals the true distance, nothing is expanded twice, no back-move, no non-optimal move.
+The agent expands by f = g + h until the goal is on top of the open list, then walks the cheapest path. It is not a
+real-time agent: it waits in place until the search is done (mode sliced), or exceeds the budget in its first tick (mode
+instant). Invariants: cost equals the true distance, no cell is expanded twice, no back-move, no non-optimal move.
 """
 
 from agents.sliced import MODE, SlicedAgent

@@ -47,7 +47,7 @@ class Controlled(Abstracted, LearningAgent):
 
     column_recipe: ColumnRecipe
     control: Any
-    visits_of_start = 1  # visits counted for the start when a run begins
+    visits_of_start = 1  # visits counted for the agent's cell at the beginning of a run, a trial or a new goal
 
     # --- data ---
 

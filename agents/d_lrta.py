@@ -1,17 +1,18 @@
 """D LRTA*: LRTA* with dynamic control of depth and goal by a database.
 
-Before the run the map is cut into regions; for each of them a database says for which cell to head on the way to the
-goal's region, and how deep to look ahead. On the run that is one look up a move. With subgoals nearly every move is
-right with a lookahead of one cell. The paper's names: LRTA*(F,G) is LRTA*; depth from the database is LRTA*(PDB,G),
-goals LRTA*(F,PDB), both LRTA*(PDB,PDB), which is D LRTA* itself.
+Before the run the map is divided into regions. For each region a database has the subgoal on the way to the goal's
+region, and the depth of lookahead. During the run each move needs one lookup. With subgoals nearly every move is
+correct with a lookahead of one cell. Names in the paper: LRTA*(F,G) is LRTA*; with depths from the database it is
+LRTA*(PDB,G), with subgoals LRTA*(F,PDB), with both LRTA*(PDB,PDB), which is D LRTA* itself.
 
-Real-time bound: (2 d - 1)^2 expansions a move, where d is the fixed depth or the cap. `cap: none`, the agent of table 3
-of the paper, has no bound: it looks as deep as the database says, and on a cell visited before as deep as a third
-database says, which holds the depths for the global goal.
+Real-time bound: (2 d - 1)^2 expansions a move, where d is the fixed depth or the cap. With `cap: none`, the agent of
+table 3 of the paper, there is no bound: the depth comes from the database, and on a cell visited before from a third
+database, with the depths for the global goal.
 
-Paper: "Dynamic Control in Real-Time Heuristic Search" (2008). After a change of the map the database is stale: it heads
-for the goal with depth 1 until the map is as before, or the database rebuilt. Deviations: docs/deviations.md. Known
-weakness: the work before the run, for every map and goal region.
+Paper: "Dynamic Control in Real-Time Heuristic Search" (2008). After a change of the map the database is stale: the
+agent heads for the goal with depth 1 until the change is reverted or the database is rebuilt.
+Deviations: docs/deviations.md.
+Known weakness: the computation before the run, for every map and goal region.
 """
 
 from collections.abc import Iterator, Mapping
@@ -35,12 +36,18 @@ from sim.metrics import OwnCounts
 from sim.params import Param, Value
 from sim.prepared import Recipe
 
-_MOST_WAYPOINTS = 64  # shown
+_MOST_WAYPOINTS = 64  # maximum number of subgoals in the view
 RULES = {"per cell": dynamic_control.PER_CELL, "for good": dynamic_control.FOR_GOOD, "never": dynamic_control.NEVER}
 
 
 def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe | None:
-    """What an agent with these parameters needs of the database; None: nothing."""
+    """Return the recipe of the database column that an agent with these parameters needs; None: it needs none.
+
+    Args:
+        levels: Levels of the abstraction.
+        goal: Goal cell.
+        params: Parameters of the agent.
+    """
     level = databases.clipped(levels, int(params["level"]))
     region = databases.region_of(levels, goal, level)
     uses_depths, uses_subgoals = params["depth_control"] == "database", params["goal_control"] == "database"
@@ -52,7 +59,7 @@ def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe
 
 
 def takes_stored_depth(params: Mapping[str, Value]) -> bool:
-    """Return whether a visited cell takes the depth stored for the goal, which is a third database; else the cap."""
+    """Return whether cells visited before use the depth stored for the goal (a third database) instead of the cap."""
     return params["revisit"] == "stored depth" or (params["revisit"] == "as published" and not params["cap"])
 
 
@@ -82,11 +89,11 @@ class DLrta(Controlled, TargetingAgent):
 
     @property
     def needs_data(self) -> bool:
-        """LRTA*(F,G) uses nothing that a change of the map could make stale."""
+        """Return whether the agent uses the database; LRTA*(F,G) uses no data that could become stale."""
         return "database" in (self.params["goal_control"], self.params["depth_control"])
 
     def on_new_data(self) -> None:
-        """The old subgoals' values may be too high on this map."""
+        """Forget the values toward subgoals, because they may be too high on the new map."""
         self.forgotten_cells = self.learned_cells()
         self.others = new_targets(self.ground, int(self.state[0].goal))
 
@@ -103,7 +110,7 @@ class DLrta(Controlled, TargetingAgent):
         return self.call_growing(dynamic_control.run, rows)
 
     def waypoints(self) -> np.ndarray:
-        """The subgoals from here on, as the database has them: the agent may yet leave this way."""
+        """Return the chain of subgoals in the database from the agent's cell on; the agent may deviate from it."""
         it, cell, way = self.control[0], int(self.state[0].loc), list[int]()
         while it.uses_database and it.uses_subgoals and len(way) < _MOST_WAYPOINTS:
             region = databases.region_of(self.levels, cell, int(it.level))
@@ -114,7 +121,7 @@ class DLrta(Controlled, TargetingAgent):
         return np.array(way, np.int32)
 
     def _depths(self) -> np.ndarray | None:
-        """Of a region, or the same everywhere: the fixed one, or 1 without the database."""
+        """Return the lookahead depth of every cell: of its region, or without the database the fixed depth or 1."""
         it = self.control[0]
         if not (it.uses_database and it.uses_depths):
             depth = int(it.depth) if it.uses_database else 1
@@ -147,7 +154,7 @@ class DLrta(Controlled, TargetingAgent):
         )
 
     def _notes(self) -> Iterator[str]:
-        """The last tick may have been before the database was made anew."""
+        """Yield the notes on the last tick, in which the database may still have been stale."""
         it = self.control[0]
         if it.is_for_good:
             yield "for good"
@@ -158,12 +165,12 @@ class DLrta(Controlled, TargetingAgent):
 
 
 def may_loop(params: Mapping[str, Value]) -> bool:
-    """Between subgoals, where nothing notices it."""
+    """Return whether the agent may loop between subgoals: with subgoals, and without a rule for visited cells."""
     return params["goal_control"] == "database" and params["reentrance"] == "never"
 
 
 def needed(params: Mapping[str, Value]) -> float:
-    """Return the most expansions of one lookahead, whatever the budget is; infinity without a cap."""
+    """Return the maximum number of expansions of one lookahead, which no budget limits; infinity without a cap."""
     if params["depth_control"] == "database" and not params["cap"]:
         return inf
     depth = int(params["cap"]) if params["depth_control"] == "database" else int(params["depth"])

@@ -1,11 +1,11 @@
 """daRTAA*: depression-avoiding RTAA*.
 
-Learns as RTAA* does, but heads for the open cell of which it has learned least: where h - h0 is small it is not in a
-depression of the heuristic.
+The agent learns like RTAA* but heads for the open cell with the smallest h - h0: a cell with a small difference is not
+in a depression of the heuristic.
 
-Paper: Hernandez and Baier 2012, "Avoiding and escaping depressions in real-time heuristic search". Expansions: those of
-A*, in the ticks that plan. Deviations: docs/deviations.md.
-Known weakness: a trial in which it learns nothing need not be optimal, for it does not follow the least f.
+Paper: Hernandez and Baier 2012, "Avoiding and escaping depressions in real-time heuristic search". Expansions: the ones
+of A*, in the ticks with a plan. Deviations: docs/deviations.md.
+Known weakness: a trial without learning may be suboptimal, because the agent does not follow the smallest f.
 """
 
 from agents.learning import ON_UNBLOCK

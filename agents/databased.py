@@ -1,8 +1,8 @@
 """Base classes of agents with prepared data, and their behaviour after a change of the map.
 
 A change makes the data stale. With `after_change: fall back` the agent works without the data until the map is again
-the one for which the data was computed. With `rebuild` the data is recomputed: this takes (expansions of the
-computation / budget) ticks, during which the agent continues without the data. Another change restarts the rebuild.
+the one for which the data was computed. With `rebuild` the data is recomputed, which takes (expansions of the
+computation / budget) ticks, in addition to the agent's own work in these ticks. Another change restarts the rebuild.
 """
 
 from collections.abc import Iterator, Mapping

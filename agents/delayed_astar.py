@@ -1,8 +1,8 @@
 """Delayed A*: the "late acting" control of Table 1 in "TBA*: Time-Bounded A*".
 
-It plans like TBA* (same split of the budget), but until the complete path is traced it only walks to and fro
-between the start and one neighbour, drawn once from the agent's own generator. Every such move costs, so it
-shows what acting early is worth.
+The agent plans like TBA* (with an equal split of the budget), but until the complete path is traced it only walks back
+and forth between the start and one neighbour, drawn once from the agent's own random generator. Every such move has its
+cost, so a comparison with TBA* shows the benefit of acting early.
 """
 
 import random

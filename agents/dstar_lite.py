@@ -1,12 +1,12 @@
-"""D* Lite: what a robotics programmer would reach for on a changing map.
+"""D* Lite: the standard incremental search of robotics for changing maps.
 
-Searches from the goal to the agent, and after a change repairs only the cells whose distances it made wrong. The way
-left is always a cheapest one of the map as it is. Not a real-time agent: it stands still while it repairs (mode
-sliced), or repairs everything in the tick of the change (mode instant).
+The agent searches from the goal to its cell, and after a change repairs only the cells whose distances became wrong.
+It always walks on a cheapest path of the current map. It is not a real-time agent: it waits in place while it repairs
+(mode sliced), or repairs everything in the tick of the change (mode instant).
 
-Paper: Koenig and Likhachev 2002, "D* Lite". A moved goal is a new search: the old distances lead elsewhere.
-Invariant: when it walks, rhs of its cell is the true distance. Deviations: docs/deviations.md.
-Known weakness: a change near the goal makes most of what it knows wrong, and costs more than a search from nothing.
+Paper: Koenig and Likhachev 2002, "D* Lite". A moved goal starts a new search, because all distances are to the old goal.
+Invariant: when the agent walks, rhs of its cell is the true distance. Deviations: docs/deviations.md.
+Known weakness: a change near the goal makes most distances wrong, and its repair costs more than a new search.
 """
 
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ class DstarLite(BestFirstAgent):
         dstar_lite.reset(self.ground, self.search, self.memory, self.state, start, self.goal)
 
     def set_param(self, name: str, value: Value) -> None:
-        """The mode says how much is done in one tick, not what: all that is known stays true."""
+        """Set the mode, which changes only the amount of work in a tick, so all distances stay valid."""
         self.params[name] = value
 
     @property
@@ -74,7 +74,7 @@ class DstarLite(BestFirstAgent):
         return int(self.memory.queue[0].cell) if self.search.control[0].open_size else -1
 
     def way(self) -> np.ndarray:
-        """The cells ahead, the agent's own first; none while there is something to repair or no path."""
+        """Return the path ahead, beginning with the agent's cell; empty during a repair or if there is no path."""
         if not self.state[0].found or self.status is Status.NO_PATH:
             return np.empty(0, np.int32)
         way = np.empty(self.problem.grid.cells, np.int32)

@@ -1,14 +1,14 @@
-"""DT LRTA*, LRTA*(DT,G) in the paper: LRTA* whose depth of lookahead a decision tree chooses.
+"""DT LRTA*, LRTA*(DT,G) in the paper: LRTA* whose depth of lookahead is chosen by a decision tree.
 
-Before each move it looks at eleven features of its state (how far the goal is, how often it was here, what it has
-learned around), and a tree, grown before from labelled walks on other maps, says how deep to look ahead. The label of a
-state is the least depth that chooses the move of the largest one; see oracle-lrta, which walks with the labels
-themselves.
+Before each move the agent computes eleven features of its state (such as the distance to the goal, the number of
+visits, the values learned nearby). A decision tree, trained on labelled walks on other maps, maps them to a depth. The
+label of a state is the smallest depth from which on all depths up to the largest choose the same move; oracle-lrta
+walks with the labels themselves.
 
 Paper: "Dynamic Control in Real-Time Heuristic Search", section 5.1, appendix A. Expansions: at most (2 dmax - 1)^2 and
-those of the pre-search. The tree is assets/depth-tree.json, made by `python -m cli.train_tree`; on game maps that it
-was not grown from, it guesses half of the labels and a constant a fifth. Deviations: docs/deviations.md. Known
-weakness: it heads for the goal; how deep to look matters less than where to look.
+the ones of the pre-search. The tree is assets/depth-tree.json, made by `python -m cli.train_tree`. On game maps outside
+the training set it predicts half of the labels; a constant depth predicts a fifth. Deviations: docs/deviations.md.
+Known weakness: the agent heads for the goal; the choice of subgoals matters more than the depth of lookahead.
 """
 
 from collections.abc import Mapping
@@ -27,14 +27,14 @@ from sim.params import Param, Value
 
 
 class DepthChooser(LearningAgent):
-    """What the agents share that choose their depth on the run. Subclasses say how."""
+    """Base class of agents that choose their lookahead depth during the run. Subclasses choose it in `advance`."""
 
-    steps = 1  # of the history
+    steps = 1  # length of the history, in moves
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params)
         self.ball = new_ball(problem.grid.cells, problem.watched)
-        self.probe = new_ball(problem.grid.cells, False)  # of lookaheads that only choose the depth
+        self.probe = new_ball(problem.grid.cells, False)  # memory of the lookaheads that only choose the depth
         self._begin_history()
 
     def _begin_history(self) -> None:
@@ -82,7 +82,7 @@ FEATURES = (
     "next cell has learned h",
     "h above h of next",
 )
-"""What the features of appendix A are called in the inspector."""
+"""Names of the features of appendix A in the inspector."""
 
 
 class DtLrta(DepthChooser):
@@ -106,7 +106,7 @@ def dmax_param(default: int) -> Param:
 
 
 def needed(params: Mapping[str, Value]) -> int:
-    """Most expansions of one move, whatever the budget is: the pre-search expands one cell."""
+    """Return the maximum number of expansions of one move, with those of the pre-search; no budget limits them."""
     return (2 * int(params["dmax"]) - 1) ** 2 + (2 * standard_tree().q - 1) ** 2
 
 

@@ -1,6 +1,6 @@
 """Greedy best-first search: f = h, ties by larger g. Each cell is expanded at most once and keeps its first parent.
 
-Complete, but with no bound on the cost.
+The search is complete, but the cost of its path has no bound.
 """
 
 from agents.sliced import MODE, SlicedAgent

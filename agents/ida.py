@@ -1,11 +1,11 @@
 """IDA*: iterative-deepening A*, the reference that explains RIBS.
 
-Depth-first searches within a limit on f that rises from one to the next; memory linear in the length of a path. It
-waits until it has the whole path, then walks it.
+Depth-first searches within a limit on f, which rises from one search to the next; memory is linear in the length of a
+path. The agent waits until it has the whole path, then walks it.
 
 Paper: Korf 1985; as in section 3.2 of "Real-Time Heuristic Search for Pathfinding in Video Games".
-Known weakness: it expands a cell once for every way that leads to it, and on grids these are exponentially many. So it
-gives up after `most` expansions; where it is done before, the path is a cheapest one.
+Known weakness: a cell is expanded once for every path that leads to it, and grids have exponentially many paths. The
+agent therefore gives up after `most` expansions; a path that it finds before is a cheapest one.
 """
 
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ class IdaStar(BestFirstAgent):
         ida.on_change(self.ground, self.search, self.stack, self.state, change.tails, change.rose)
 
     def best(self) -> int:
-        """None: the search goes on at the top of its stack."""
+        """Return -1: a depth-first search has no best open cell; it continues at the top of its stack."""
         return -1
 
     def view(self) -> AgentView:

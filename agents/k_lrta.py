@@ -1,12 +1,12 @@
 """K LRTA*: Koenig's version of LRTA*.
 
-Expands n cells by A* from where it stands, backs up the values of all of them at once by Dijkstra's algorithm from the
-open cells, takes one step towards the best of those, and plans again.
+The agent expands n cells by A* from its cell, backs up the values of all of them at once by Dijkstra's algorithm from
+the open cells, takes one step towards the best open cell, and plans again.
 
-Paper: Koenig 2004, "A comparison of fast search methods for real-time situated agents". Expansions: those of A*; cells
-taken from the queue of the backup are counted apart. One step a plan, as "TBA*: Time-Bounded A*" quotes it.
-Deviations: docs/deviations.md.
-Known weakness: plans at every step, although the plan before it was as good.
+Paper: Koenig 2004, "A comparison of fast search methods for real-time situated agents". Expansions: the ones of A*;
+cells taken from the queue of the backup are counted separately. The agent takes one step a plan, as described in
+"TBA*: Time-Bounded A*". Deviations: docs/deviations.md.
+Known weakness: it plans at every step, even if the previous plan is still as good.
 """
 
 from agents.learning import ON_UNBLOCK

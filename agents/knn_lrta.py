@@ -1,13 +1,13 @@
 """kNN LRTA*: LRTA* along the subgoals of the most similar of many problems that were solved before the run.
 
-`records` random problems are solved on the map of tick 0, and their paths compressed to chains of cells that hill
-climbing connects. The agent takes the record whose start and goal are nearest to its own, if climbing leads to it and
-from its end to the goal, and walks from subgoal to subgoal by LRTA* with one expansion a move. So it hardly ever has to
-fill a depression of the heuristic, which is what makes LRTA* scrub.
+`records` random problems are solved on the map of tick 0, and their paths are compressed to chains of cells that hill
+climbing connects. The agent takes the record whose start and goal are nearest to its own, provided that climbing
+connects its cell with the record's start, and the record's end with the goal. It walks from subgoal to subgoal by LRTA*
+with one expansion a move, and so rarely fills a depression of the heuristic, the cause of LRTA*'s scrubbing.
 
-Paper: "Real-Time Heuristic Search for Pathfinding in Video Games", section 5. After a change of the map the records
-stay, and one that leads nowhere is dropped; or all are made anew. Deviations: docs/deviations.md. Known weakness: where
-no record fits it is plain LRTA* for a while; and the records are of one map.
+Paper: "Real-Time Heuristic Search for Pathfinding in Video Games", section 5. After a change of the map the records are
+kept, and a record that leads nowhere is dropped; or all records are recomputed. Deviations: docs/deviations.md.
+Known weakness: if no record fits, the agent is plain LRTA* for a while; and the records are valid for one map.
 """
 
 from collections.abc import Iterator, Mapping
@@ -77,18 +77,21 @@ class KnnLrta(Databased, TargetingAgent):
         self._new_choice()
 
     def _measure_coverage(self) -> None:
-        """Find the share of pairs that can be climbed, on the map of the records."""
+        """Measure the share of random pairs of cells that hill climbing connects, on the map of the records."""
         self.measured_cap = int(self.params["cap"])
         coverage_tables: Coverage = fetch(coverage.recipe(self.measured_cap), self.problem.grid).tables
         self.climbed_share = float(coverage_tables.share[0])
 
     def _wanted(self) -> tuple[Value, ...]:
-        """Return the parameters that say which records there are."""
+        """Return the values of the parameters that determine the records."""
         names = ("records", "seed", "fits", "cap") if self.params["fits"] else ("records", "seed", "fits")
         return tuple(self.params[name] for name in names)
 
     def _take_wanted(self) -> None:
-        """Fetch what the present parameters ask for, unless the map is another one: the data would be of that map."""
+        """Fetch the records and the coverage for the current parameters, if these have changed since the last fetch.
+
+        While the data is stale nothing is fetched, because new data would be computed for the changed map.
+        """
         if self.is_stale:
             return
         if self.taken != self._wanted():
@@ -138,7 +141,7 @@ class KnnLrta(Databased, TargetingAgent):
         self.look_at_change(change)
         self._take_wanted()
         if change.has_arcs:
-            self.choice.dropped[:] = 0  # what led nowhere on the map before may lead on now
+            self.choice.dropped[:] = 0  # records that led nowhere on the old map may be useful on the new one
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.records, self.choice, self.targets(), self.state, self.control
@@ -152,7 +155,7 @@ class KnnLrta(Databased, TargetingAgent):
         return OwnCounts(ONE_LOOK + self.learned_cells(), self.database_bytes, int(it.steps), int(it.most_steps))
 
     def _candidates(self) -> tuple[Candidate, ...]:
-        """None while the goal itself can be climbed to: then no record was asked for."""
+        """Return the candidates of the last selection; none if climbing reached the goal itself without a record."""
         similar, verdicts = self.choice.similar.records, self.choice.verdicts
         found = max(0, int(self.control[0].found))
         return tuple(Candidate(int(similar[i]), _VERDICTS[int(verdicts[i])]) for i in range(found))
@@ -181,7 +184,7 @@ class KnnLrta(Databased, TargetingAgent):
         )
 
     def _notes(self) -> frozenset[str]:
-        """Why it heads for its target, where that is no cell of a record."""
+        """Return the reason for the current target if the target is no cell of a record."""
         it = self.control[0]
         if not it.targets or it.record >= 0:
             return frozenset()
@@ -190,13 +193,19 @@ class KnnLrta(Databased, TargetingAgent):
         return frozenset({"direct" if it.quota < 0 else "no record"})
 
     def _events(self) -> frozenset[str]:
-        """What came up in the last tick."""
+        """Return the names of the selection's events in the last tick."""
         did = int(self.control[0].did)
         return frozenset(word for bit, word in _EVENTS.items() if did & bit)
 
 
 def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:
-    """Solve the problems of the records, and say how many the map wants. See AgentSpec.prepare."""
+    """Compute the records, in steps whose texts suggest how many the map needs (see `AgentSpec.prepare`).
+
+    Args:
+        problem: Problem of the agent.
+        params: Parameters of the agent.
+        stopwatch: Clock that measures the time of the computation; None: the time is not measured.
+    """
     return _making(params, problem.grid, stopwatch)
 
 
@@ -209,7 +218,7 @@ def _making(params: Mapping[str, Value], grid: Grid, stopwatch: Stopwatch | None
 
 
 def _recipe(params: Mapping[str, Value], share: float) -> Recipe:
-    """Return the recipe of the records on a map where this share of pairs can be climbed."""
+    """Return the recipe of the records for a map on which hill climbing connects this share of pairs."""
     if not params["fits"]:
         return recipe(params)
     return recipe({**params, "records": coverage.records_for(int(params["fits"]), share, _MAX_RECORDS)})

@@ -1,13 +1,13 @@
 """LRTA*: learning real-time A*.
 
-Looks ahead `depth` moves, raises h of the cell it stands on to the best value on the frontier, takes one step. Values
-are never lowered, so it leaves every dead end at last, after filling it with what it learned: scrubbing.
+The agent looks ahead `depth` moves, raises h of its cell to the best value on the frontier, and takes one step. Values
+are never lowered, so the agent leaves every dead end eventually, after raising h of its cells: scrubbing.
 
-Papers: Korf 1990 (depth 1); depths above as LRTA*(d), the control of "TBA*: Time-Bounded A*"; by cost as in figure 2
-of "Real-time heuristic search for pathfinding in video games" (gmax). Expansions: cells before the last layer, at most
-(2d - 1)^2. A lookahead cannot be cut by a budget: where it is larger the referee marks the tick. Deviations:
-docs/deviations.md.
-Known weakness: one value a move. Depressions of the heuristic are filled cell by cell.
+Papers: Korf 1990 (depth 1); larger depths as LRTA*(d), the control of "TBA*: Time-Bounded A*"; lookahead by cost (gmax)
+as in figure 2 of "Real-time heuristic search for pathfinding in video games". Expansions: cells before the last layer,
+at most (2d - 1)^2. A budget cannot cut a lookahead; if the lookahead exceeds the budget, the referee marks the tick.
+Deviations: docs/deviations.md.
+Known weakness: the agent learns one value a move, so it fills depressions of the heuristic cell by cell.
 """
 
 from collections.abc import Mapping
@@ -31,18 +31,24 @@ class Lrta(LearningAgent):
         self.ball = lrta.new_ball(problem.grid.cells, problem.watched, problem.reuses_memory)
 
     def _lookahead(self) -> tuple[int, float]:
-        """Depth, and the g up to which cells are expanded; by depth there is none, by cost the other way round."""
+        """Return the depth of the lookahead, and the g up to which cells are expanded.
+
+        A lookahead by depth has the reach `NO_REACH`; a lookahead by cost has depth 0.
+        """
         if self.params["lookahead_by"] == "depth":
             return int(self.params["depth"]), lrta.NO_REACH
         return 0, max(0.0, float(self.params["gmax"]) - self.problem.grid.movement.dearest)
 
     def _is_classic(self) -> bool:
-        """Whether one cell is expanded a move, and nobody wants to see it."""
+        """Return whether the fast kernel can be used: one expansion a move, and no view is drawn."""
         is_one = self.params["lookahead_by"] == "depth" and self.params["depth"] == 1
         return is_one and not self.problem.watched
 
     def _new_learned(self, goal: int) -> Learned:
-        """Where there are many of them its values are in tiles, see kernels/tiled.py; deeper lookaheads want rows."""
+        """Return a new table of h; tiled if there are many agents (see kernels/tiled.py) and the lookahead is classic.
+
+        Deeper lookaheads need a table in rows.
+        """
         return new_learned(self.ground, goal, self.problem.watched, self._tile_width())
 
     def _tile_width(self) -> int:
@@ -53,7 +59,7 @@ class Lrta(LearningAgent):
         self.learned = self.learned._replace(h=laid_out(self.learned.h, self._tile_width()))
 
     def settle_view(self) -> None:
-        """Looking at it writes nothing."""
+        """Do nothing: `view` writes nothing."""
 
     @property
     def crew_kernel(self) -> Any:
@@ -70,7 +76,10 @@ class Lrta(LearningAgent):
         return int(self.call(lrta.run, *self._lookahead(), rows))
 
     def own_counts(self) -> OwnCounts:
-        """The same whether the lookahead of depth 1 takes the short way, which has no lists, or somebody looks."""
+        """Return the agent's counts, equal with and without instrumentation.
+
+        The fast kernel for depth 1 has no open and closed lists, so `ONE_LOOK` cells are counted in their place.
+        """
         return OwnCounts(memory=max(ONE_LOOK, most_known(self.ball.search)) + self.learned_cells())
 
     def _depths(self) -> np.ndarray | None:
@@ -96,7 +105,7 @@ class Lrta(LearningAgent):
 
 
 def needed(params: Mapping[str, Value]) -> int:
-    """Most expansions of one lookahead, whatever the budget is."""
+    """Return the maximum number of expansions of one lookahead, which no budget limits."""
     radius = int(params["depth"]) - 1 if params["lookahead_by"] == "depth" else max(0, int(params["gmax"]) - 1)
     return (2 * radius + 1) ** 2
 

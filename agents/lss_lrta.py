@@ -1,12 +1,13 @@
 """LSS-LRTA*: local search space LRTA*.
 
-Expands n cells by A* from where it stands, backs up the values of all of them at once by Dijkstra's algorithm from the
-open cells, and walks the whole path to the best of those before it plans again; sooner if a change of the map cuts it.
+The agent expands n cells by A* from its cell, backs up the values of all of them at once by Dijkstra's algorithm from
+the open cells, and walks the whole path to the best open cell. Then it plans again; earlier if a map change cuts the
+path.
 
 Paper: Koenig and Sun 2009, "Comparing real-time and incremental heuristic search for real-time situated agents".
-Expansions: those of A*, in the ticks that plan; cells taken from the queue of the backup are counted apart.
+Expansions: the ones of A*, in the ticks with a plan; cells taken from the queue of the backup are counted separately.
 Deviations: docs/deviations.md.
-Known weakness: the backup costs about as much again as the search.
+Known weakness: the backup costs about as much as the search.
 """
 
 from agents.learning import ON_UNBLOCK

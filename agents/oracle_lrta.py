@@ -1,12 +1,12 @@
-"""Oracle LRTA*, LRTA*(Oracle,G) in the paper: LRTA* that knows how deep it should look.
+"""Oracle LRTA*, LRTA*(Oracle,G) in the paper: LRTA* with the ideal depth of lookahead for every move.
 
-Before each move it tries all depths from the largest down, as long as they choose the same move, and then moves with
-the least of them. Only that lookahead is charged, so this is no real-time agent but the reference for those that guess
-depths: what a perfect guess would give.
+Before each move the agent tries all depths from the largest down, as long as they choose the same move, and then moves
+with the smallest of them. Only the lookahead of that depth is charged. The agent is therefore not a real-time agent but
+a reference for agents that guess depths: it shows the result of a perfect guess.
 
-Paper: "Dynamic Control in Real-Time Heuristic Search", section 5.1. Its first move is that of LRTA* with depth dmax;
-walks part later, because what it learns is what the smaller depth learns. Deviations: docs/deviations.md. Known
-weakness: in truth every move costs all depths.
+Paper: "Dynamic Control in Real-Time Heuristic Search", section 5.1. The first move equals the one of LRTA* with depth
+dmax; later the walks differ, because the agent learns with the smaller depth. Deviations: docs/deviations.md.
+Known weakness: the true cost of every move is the sum of all depths tried.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class OracleLrta(DepthChooser):
 
 
 def needed(params: Mapping[str, Value]) -> int:
-    """Most expansions charged for one move, whatever the budget is."""
+    """Return the maximum number of expansions charged for one move, which no budget limits."""
     return (2 * int(params["dmax"]) - 1) ** 2
 
 

@@ -1,11 +1,11 @@
 """P LRTA*: prioritized LRTA*.
 
-LRTA* of depth 1 that does not leave a change of h where it was made: the neighbours are queued with the size of the
-change, and before each move the most urgent ones are updated.
+LRTA* of depth 1 that propagates changes of h: when h of a cell changes, its neighbours are queued with the size of the
+change as priority, and before each move the cells of highest priority are updated.
 
 Paper: prioritized LRTA* (Rayner et al. 2007), as described in "TBA*: Time-Bounded A*". Expansions: updates, at most
 `updates` + 1 a move, and never more than the budget. Deviations: docs/deviations.md.
-Known weakness: a queue that is too short forgets what it was about to spread.
+Known weakness: a queue that is too short drops updates.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class PLrta(LearningAgent):
         self._new_queue()
 
     def _updates(self) -> int:
-        """Updates before a move, beside that of the agent's own cell."""
+        """Return the maximum number of updates before a move, not counting the one of the agent's own cell."""
         return int(self.params["updates"]) or int(self.params["queue"])
 
     def _new_queue(self) -> None:
@@ -57,7 +57,7 @@ class PLrta(LearningAgent):
         return int(self.call(p_lrta.run, updates, rows))
 
     def own_counts(self) -> OwnCounts:
-        """Its queue is its open list; the room in it counts, used or not."""
+        """Return the agent's counts; the capacity of the queue counts as its open list, used or not."""
         return OwnCounts(memory=int(self.params["queue"]) + self.learned_cells())
 
     def view(self) -> AgentView:

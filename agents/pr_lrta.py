@@ -1,14 +1,14 @@
 """PR LRTA*: LRTA* with path refinement.
 
-LRTA* runs among the regions of a level of the abstraction, where lookahead of a few regions sees far; each of its moves
-is refined by A* inside the present region and the next one, and then walked. Depth, and with a second, higher level the
-next target, may come from a database.
+LRTA* runs on the regions of one level of the abstraction, where a lookahead of a few regions covers a large area. Each
+move between regions is refined by A* inside the current region and the next one, and then walked as a leg. The depth
+may come from a database; with a second, higher level the target may as well.
 
-Papers: "Dynamic Control in Real-Time Heuristic Search", section 7.2, table 2; "TBA*: Time-Bounded A*". Expansions:
-those among regions and those on the map, all in the tick in which a leg begins: bounded by the sizes of regions, not by
-the budget. While the abstraction is not that of the map, it walks by LRTA* toward the goal. Deviations:
-docs/deviations.md. Known weakness: a high level has large regions, whose refinement takes a long tick; a low one scrubs
-as LRTA* does.
+Papers: "Dynamic Control in Real-Time Heuristic Search", section 7.2, table 2; "TBA*: Time-Bounded A*". Expansions: on
+regions and on the map, all in the tick in which a leg begins; they are bounded by the sizes of regions, not by the
+budget. While the abstraction is stale, the agent walks by LRTA* toward the goal. Deviations: docs/deviations.md.
+Known weakness: a high level has large regions, whose refinement takes a long tick; with a low level the agent scrubs
+like LRTA*.
 """
 
 from collections.abc import Mapping
@@ -37,24 +37,30 @@ from sim.prepared import Recipe
 
 
 class Plan(NamedTuple):
-    """What a leg is planned with."""
+    """Memory for planning a leg."""
 
     node_ball: NodeBall
-    tables: Targets  # h among regions; of a target's nodes, not cells
+    tables: Targets  # learned h of regions, per target; keys are nodes, not cells
     corridor: Corridor
-    search: Search  # on the map
-    path: np.ndarray  # int32[cells] the leg
+    search: Search  # search on the map
+    path: np.ndarray  # int32[cells] cells of the leg
 
 
 def levels_used(levels: Any, params: Mapping[str, Value]) -> tuple[int, int]:
-    """The level on which LRTA* runs, and that of the database: the same, or higher for subgoals."""
+    """Return the level on which LRTA* runs, and the level of the database, which is higher if it has subgoals."""
     level = databases.clipped(levels, int(params["level"]))
     least = level + 1 if params["goal_control"] == "database" else level
     return level, databases.clipped(levels, max(least, int(params["database_level"])))
 
 
 def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe | None:
-    """What an agent with these parameters needs of the database; None: nothing."""
+    """Return the recipe of the database column that an agent with these parameters needs; None: it needs none.
+
+    Args:
+        levels: Levels of the abstraction.
+        goal: Goal cell.
+        params: Parameters of the agent.
+    """
     lower, level = levels_used(levels, params)
     region = databases.region_of(levels, goal, level)
     uses_depths, uses_subgoals = params["depth_control"] == "database", params["goal_control"] == "database"
@@ -68,7 +74,7 @@ def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe
 
 class PrLrta(Controlled):
     column_recipe = staticmethod(column_recipe)
-    visits_of_start = 0  # of legs that began there
+    visits_of_start = 0  # here only beginnings of legs count as visits, and none has begun at first
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         LearningAgent.__init__(self, problem, params)
@@ -79,7 +85,7 @@ class PrLrta(Controlled):
         self.control = np.zeros(1, pr_lrta.CONTROL).view(np.recarray)
         self.control[0].sees_all = problem.watched
         self.tables = new_targets(self.ground, problem.goal)
-        self.lost_changes = 0  # of tables that were forgotten
+        self.lost_changes = 0  # changes of h in tables that were reset, plus one for each reset
         self._begin_visits()
         self.use_data(problem.grid, params)
         self.on_new_data()
@@ -98,7 +104,7 @@ class PrLrta(Controlled):
         it.uses_levels = not self.is_stale
 
     def on_new_data(self) -> None:
-        """Fresh memory for another hierarchy; what was learned was of the old regions."""
+        """Allocate memory for the new hierarchy, and forget values learned for the old regions."""
         count = self.levels.parent.size
         self.node_ball, self.corridor = new_node_ball(count), new_corridor(self.ground, count)
         self._forget_regions()
@@ -121,7 +127,7 @@ class PrLrta(Controlled):
 
     def set_param(self, name: str, value: Value) -> None:
         if name in ("level", "abstract_cost"):
-            self._forget_regions()  # values were of other nodes, or in another measure
+            self._forget_regions()  # the learned values belong to other nodes, or to another cost of arcs
         super().set_param(name, value)
 
     def _drops_cut_plan(self) -> bool:
@@ -137,7 +143,11 @@ class PrLrta(Controlled):
         return super()._known_cells() + int(self.tables.counts[0].entries)
 
     def own_counts(self) -> OwnCounts:
-        """The same whether one look around, without regions, takes the short way, which has no lists, or is watched."""
+        """Return the agent's counts, equal with and without instrumentation.
+
+        The fast kernel for a lookahead of depth 1 on the map, used without regions, has no open and closed lists, so
+        `ONE_LOOK` cells are counted in their place.
+        """
         cells = max(ONE_LOOK, most_known(self.search))
         known = cells + most_known(self.node_ball.nodes.search) + self.learned_cells()
         return OwnCounts(known, self.database_bytes)
@@ -153,7 +163,7 @@ class PrLrta(Controlled):
             self.tables = grown(self.tables)
 
     def _depths(self) -> np.ndarray | None:
-        """Of regions: how many of them it looks ahead, from those of the database's level."""
+        """Return for every cell the lookahead depth, in regions, of its region on the database's level."""
         it = self.control[0]
         if not (it.uses_levels and it.uses_depths):
             return None

@@ -1,13 +1,14 @@
 """PRA*: partial refinement A*.
 
-Plans on a middle level of the clique abstraction, where a map has hundreds of nodes and not a hundred thousand cells,
-then refines the way level by level inside the corridor that it leaves, down to the map. Then it walks. Not a real-time
-agent: it stands still until the path is there (mode sliced), or plans all in the first tick (mode instant). It finds a
-path exactly when A* does, nearly as cheap, and for a fraction of the expansions; those of all levels count.
+The agent plans on a middle level of the clique abstraction, where a map has hundreds of nodes instead of a hundred
+thousand cells. Then it refines the path level by level, each time inside the corridor given by the path above, down to
+the map, and walks. It is not a real-time agent: it waits in place until the path is complete (mode sliced), or plans
+everything in the first tick (mode instant). It finds a path exactly when A* does, nearly as cheap, with a fraction of
+the expansions; the expansions of all levels count.
 
 Papers: a reference of "Dynamic Control in Real-Time Heuristic Search", section 7.5; Sturtevant and Buro 2005. After a
-change the abstraction is rebuilt, while it waits, or it falls back to plain A*. Deviations: docs/deviations.md. Known
-weakness: the abstraction is of one map. Every change makes it stale.
+change the agent waits until the abstraction is rebuilt, or falls back to plain A*. Deviations: docs/deviations.md.
+Known weakness: the abstraction is valid for one map, so every change makes it stale.
 """
 
 from collections.abc import Mapping
@@ -65,7 +66,7 @@ class Pra(Abstracted, KernelAgent):
         return OwnCounts(super().own_counts().memory, self.database_bytes)
 
     def on_new_data(self) -> None:
-        """Fresh memory for another hierarchy, and a plan from nothing."""
+        """Allocate memory for the new hierarchy and drop the plan."""
         self.nodes = new_node_search(self.levels.parent.size)
         self.corridor = new_corridor(self.ground, self.levels.parent.size)
         self._set_up()
@@ -93,7 +94,7 @@ class Pra(Abstracted, KernelAgent):
         if name == "after_change":
             self.choose_after_change(value)
         if name == "mode":
-            return  # how much is planned in a tick, not what
+            return  # the mode changes only how much is planned in a tick, so the plan stays valid
         self._set_up()
         self._begin_again()
 

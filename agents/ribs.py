@@ -1,13 +1,13 @@
 """RIBS: real-time iterative-deepening best-first search.
 
-IDA* walked by the agent: depth first to cells with f <= T and back along the tree, then again with a larger T. It
-learns g, the distance from the start, where agents of the LRTA* family learn h; and it prunes dead and redundant
-cells for good, so a deep corner costs it work linear in its cells.
+The agent itself walks an IDA* search: depth first to cells with f <= T and back along the tree, then again with a
+larger T. It learns g, the distance from the start, whereas agents of the LRTA* family learn h. It prunes dead and
+redundant cells for ever, so the work in a deep dead end is linear in the number of its cells.
 
 Paper: Sturtevant, Bulitko and Bjornsson 2010, "On learning in agent-centered search". A move back to the tree parent
-counts as a back-move. A change of the map makes it begin again where it stands: neither g nor the marks of pruned
-cells survive one. Deviations: docs/deviations.md.
-Known weakness: one iteration per value of f. Where the heuristic is good there are many, each walked for little.
+counts as a back-move. A change of the map restarts the search at the agent's cell: neither g nor the marks of pruned
+cells stay valid. Deviations: docs/deviations.md.
+Known weakness: one iteration per value of f. With a good heuristic there are many iterations with little progress each.
 """
 
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ class Ribs(BestFirstAgent):
         ribs.on_change(self.ground, self.search, self.memory, self.state, change.tails, change.rose)
 
     def best(self) -> int:
-        """None: the agent expands where it stands."""
+        """Return -1: there is no best open cell, because the agent expands its own cell."""
         return -1
 
     def view(self) -> AgentView:

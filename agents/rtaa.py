@@ -1,11 +1,11 @@
 """RTAA*: real-time adaptive A*.
 
-Expands n cells by A* from where it stands, sets h of each of them to f of the best open cell minus its own g, and walks
-to that open cell before it plans again. Learns a little less than LSS-LRTA* in far less time.
+The agent expands n cells by A* from its cell, sets h of each expanded cell to (f of the best open cell - g of the
+cell), and walks to the best open cell before it plans again. It learns a little less than LSS-LRTA* in far less time.
 
-Paper: Koenig and Likhachev 2006, "Real-time adaptive A*". Expansions: those of A*, in the ticks that plan.
+Paper: Koenig and Likhachev 2006, "Real-time adaptive A*". Expansions: the ones of A*, in the ticks with a plan.
 Deviations: docs/deviations.md.
-Known weakness: values are less informed than those of LSS-LRTA*, so with the same n it walks further.
+Known weakness: learned values are less informed than with LSS-LRTA*, so with an equal n the agent walks further.
 """
 
 from agents.learning import ON_UNBLOCK

@@ -1,9 +1,9 @@
 """Repeated TB-WA*: TB-WA* on a map that changes.
 
-After a change it begins its search again where it stands: eagerly (any change) or lazily (Algorithm 3 of
-"Time-Bounded Best-First Search": only when an arc still to be walked got dearer, or a cheaper one may give a
-path w times better). A lazy agent checks its way against the map before it walks it, so it never runs into a
-wall that an old label leads through.
+After a map change the agent restarts its search at its cell: eagerly (after any change) or lazily (Algorithm 3 of
+"Time-Bounded Best-First Search": only if an arc still to be walked became more expensive, or a cheaper arc may give a
+path that is better by a factor of w). A lazy agent checks its path against the map before it walks, so that labels from
+before the change never lead it into a wall.
 """
 
 from dataclasses import replace

@@ -1,7 +1,7 @@
 """TB-GBFS: time-bounded greedy best-first search.
 
-As TB-WA*, but ordered by the heuristic alone: the least scrubbing at small budgets, and no bound on the cost of
-the path that it ends with. Paper: "Time-Bounded Best-First Search".
+The agent works like TB-WA* but orders the open list by the heuristic alone. This gives the least scrubbing at small
+budgets, and no bound on the cost of the final path. Paper: "Time-Bounded Best-First Search".
 """
 
 from agents.tb_bfs import TbGreedy

@@ -1,11 +1,13 @@
 """TB-WA*: time-bounded weighted A*.
 
-Each tick expands k cells of one weighted A* search, makes the path to the best open cell, and moves one cell:
-along it, or back to the parent when off it. A larger weight keeps the search on one course: fewer back-moves.
+In each tick the agent expands k cells of one weighted A* search, makes the path to the best open cell, and moves one
+cell: along the path, or to the parent if it is not on the path. With a larger weight the best open cell changes less
+from tick to tick, which gives fewer back-moves.
 
 Paper: "Time-Bounded Best-First Search". Bound: floor((N - 1) / k) * sqrt(2) + 2 * w * optimal cost, where N is
-the number of expansions. With w = 1 it expands exactly what A* expands.
-Trap: `reopen` on, as the listing reads literally, makes the cost grow with w; the published trends hold without.
+the number of expansions. With w = 1 the agent expands exactly the cells that A* expands.
+Note: with `reopen`, the literal reading of the paper's listing, the cost grows with w; the published trends hold only
+without it.
 """
 
 from agents.best_first import REOPEN, WEIGHT

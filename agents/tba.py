@@ -1,11 +1,12 @@
 """TBA*: Time-Bounded A*.
 
-One A* from the start, sliced over ticks. After each slice the agent heads for the best open cell along a path
-traced back from it, and walks back along parents when it stands off that path: back-moves.
+One A* search from the start, sliced over ticks. After each slice the agent heads for the best open cell along a path
+traced back from that cell; if the agent is not on that path, it walks back along parents: back-moves.
 
-Paper: "TBA*: Time-Bounded A*". The tick's limit R is the budget; r of it goes into expansions, the rest into
-tracing, c steps for one expansion. Both enhancements of its section 4.3 are parameters.
-Known weakness: with a small budget the best open cell jumps about, and the agent scrubs to and fro.
+Paper: "TBA*: Time-Bounded A*". The limit R of a tick is the budget: the share r of it pays for expansions, the rest for
+tracing, with c trace steps for one expansion. Both enhancements of section 4.3 are parameters.
+Known weakness: with a small budget the best open cell changes between distant cells, and the agent scrubs back and
+forth.
 """
 
 from collections.abc import Mapping
@@ -102,7 +103,7 @@ class Tba(BestFirstAgent):
 
 
 def check_budget(budget: int, params: Mapping[str, Value]) -> str | None:
-    """What is wrong with a budget that leaves no whole expansion or no whole trace step, or None."""
+    """Return an error message if the budget is too small for one expansion and one trace step a tick, else None."""
     expansions, steps = tba.slices(budget, float(params["share"]), float(params["trace_rate"]))
     if expansions >= 1 and steps >= 1:
         return None

@@ -1,7 +1,7 @@
-"""Weighted A*: f = g + w * h. A path of at most w times the optimal cost, mostly after far fewer expansions.
+"""Weighted A*: f = g + w * h. The path costs at most w times the optimum, mostly after far fewer expansions than A*.
 
-With the consistent octile heuristic the bound holds without reopening closed cells; with reopening, grids make
-it expand several times as many.
+With the consistent octile heuristic the bound holds without reopening closed cells; reopening makes the search expand
+several times as many cells on grids.
 """
 
 from dataclasses import replace
