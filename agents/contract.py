@@ -92,7 +92,7 @@ def _board(rows: tuple[str, ...], movement: Movement) -> Board:
     return Board(list(rows), movement)
 
 
-# --- the judge ------------------------------------------------------------------------------------
+# --- checks of one tick and of the end ------------------------------------------------------------
 
 
 def judged_tick(world: World) -> bool:
@@ -246,6 +246,15 @@ CASES = (
 
 
 def world_of(case: Case, spec: AgentSpec, params: Params, at_least: int = 1, **more: object) -> World:
+    """Return a world with one agent on a test problem.
+
+    Args:
+        case: Test problem.
+        spec: Kind of the agent.
+        params: Parameters of the agent.
+        at_least: Lower limit of the budget, which is the smallest one from there on that the agent accepts.
+        more: Further arguments of `World`.
+    """
     budget = budget_for(spec, params, at_least)
     grid = Grid.from_rows(list(case.rows), movement=case.movement)
     world = World(grid, case.start, case.goal, BY_KEY, budget=budget, **more)  # type: ignore[arg-type]

@@ -19,6 +19,7 @@ from sim.prepared import Prepared, Step, Stopwatch, fetch, make_ahead, obtain
 
 
 def after_change(default: str) -> Param:
+    """Return the parameter `after_change`: "fall back" or "rebuild"."""
     return Param(
         "after_change",
         str,

@@ -4,7 +4,7 @@ The agent searches from the goal to its cell, and after a change repairs only th
 It always walks on a cheapest path of the current map. It is not a real-time agent: it waits in place while it repairs
 (mode sliced), or repairs everything in the tick of the change (mode instant).
 
-Paper: Koenig and Likhachev 2002, "D* Lite". A moved goal starts a new search, because all distances are to the old goal.
+Paper: Koenig and Likhachev 2002, "D* Lite". A moved goal starts a new search, as all distances are to the old goal.
 Invariant: when the agent walks, rhs of its cell is the true distance. Deviations: docs/deviations.md.
 Known weakness: a change near the goal makes most distances wrong, and its repair costs more than a new search.
 """

@@ -104,7 +104,7 @@ class GuardedAgent(UserAgent):
     def run_user_code(self, do: Callable[[], T]) -> T:
         return call(do, self.path, STATE_PATIENCE_S)
 
-    # --- what the world asks ------------------------------------------------------------------------
+    # --- the agent contract -------------------------------------------------------------------------
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         agent = self.agent
@@ -163,7 +163,7 @@ class GuardedAgent(UserAgent):
         return AgentView() if agent is None else self._call(lambda: _plain_view(agent.view(), cells), AgentView())
 
 
-# --- plain values of what user code returned: nothing that the program does with them calls user code again ---------
+# --- conversion of results of user code to plain values, whose use calls no user code -------------------------------
 
 
 class _Shown:

@@ -30,6 +30,8 @@ MOVES = Param(
 
 
 class LocalSearchAgent(LearningAgent):
+    """Learning agent that plans in a local search space. Subclasses choose the backup and the open cell to head for."""
+
     backup = local_search.DIJKSTRA
     exit_rule = local_search.LEAST_F
 

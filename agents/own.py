@@ -45,7 +45,7 @@ class OwnAgent:
     budget: int  # maximum number of expansions a tick
     path: Sequence[int] = ()  # cells that are drawn as the path ahead of the agent
 
-    # --- yours ------------------------------------------------------------------------------------
+    # --- methods to override ----------------------------------------------------------------------
 
     def begin(self) -> None:
         """Initialise the agent on its start; called again, at its position, after the goal was moved."""
@@ -65,7 +65,7 @@ class OwnAgent:
             cells: Cells that were blocked or freed.
         """
 
-    # --- for you ----------------------------------------------------------------------------------
+    # --- methods to use ---------------------------------------------------------------------------
 
     def expand(self, cell: int) -> list[Arc]:
         """Expand a cell, which costs one expansion.
@@ -95,7 +95,7 @@ class OwnAgent:
         """Report that there is no path on the current map; the agent is called again after a change of the map."""
         self._has_no_path = True
 
-    # --- what the world sees (sim/agent_api.py) ---------------------------------------------------
+    # --- the agent contract (sim/agent_api.py) ----------------------------------------------------
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         self.grid, self.budget = problem.grid, problem.budget

@@ -95,6 +95,8 @@ class Versions:
 
 @dataclass(frozen=True)
 class MakeGuarded:
+    """Factory of the guarded agents of one file; picklable, because worlds are sent between processes."""
+
     key: str
 
     def __call__(self, problem: Problem, params: Mapping[str, Value]) -> Agent:
@@ -273,7 +275,7 @@ def pinned(config: AgentConfig) -> AgentConfig:
     return replace(config, params={**config.params, VERSION: which.default})
 
 
-# --- what a person has agreed to ------------------------------------------------------------------
+# --- the user's consent ---------------------------------------------------------------------------
 
 
 def digest_of(text: bytes) -> str:

@@ -42,6 +42,8 @@ NO_PATH = Param(
 
 
 class TbBfs(BestFirstAgent):
+    """Time-bounded best-first search with f = g + w h, for TB-WA* and RTB-WA*."""
+
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, tb_bfs.STATE)
         cells, width = problem.grid.cells, self.tile_width
@@ -118,6 +120,8 @@ class TbBfs(BestFirstAgent):
 
 
 class TbGreedy(TbBfs):
+    """Time-bounded greedy best-first search, for TB-GBFS and RTB-GBFS."""
+
     def _weights(self) -> tuple[float, float]:
         return 0.0, 1.0
 

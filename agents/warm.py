@@ -122,6 +122,7 @@ def walk_together() -> None:
 
 
 def tiny_world(*, watched: bool, trials: int = 2) -> World:
+    """Return a world on a map of 8 x 4 cells with random changes, in which warm-up runs take place."""
     grid = Grid.from_rows(list(_ROWS))
     changes = RandomChanges(5, 5.0)
     return World(grid, 0, grid.cells - 1, BY_KEY, budget=100, random_changes=changes, watched=watched, trials=trials)

@@ -52,6 +52,8 @@ class _Call:
 
 
 class Watchdog:
+    """Watched calls of all threads, and the daemon thread that interrupts them."""
+
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._calls: set[_Call] = set()

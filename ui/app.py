@@ -30,6 +30,8 @@ FRAMES_PER_SECOND = 60
 
 
 class App:
+    """The window with its input, drawing, journal and recovery, as driven by the main loop in ui/start.py."""
+
     def __init__(self, session: Session, settings: Settings, surface: pygame.Surface) -> None:
         self.window = Window(session, settings, surface, COMMANDS)
         self.window.apply_limits()
@@ -59,6 +61,11 @@ class App:
         return self.keeper is not None and self.keeper.is_writing
 
     def frame(self, seconds: float) -> None:
+        """Run one frame: handle events, let time pass, draw.
+
+        Args:
+            seconds: Time since the previous frame; with 0, as in tests, no time passes and everything is redrawn.
+        """
         run = self.safety.run
         is_untouched = seconds > 0.0
         self._was_touched = False
@@ -190,7 +197,7 @@ class App:
             if desk.state.is_bare or not desk.scene.layout.sidebar:
                 lesson_card.draw_over_maps(desk, desk.scene.layout, desk.state.lesson)
 
-    # --- the picture ------------------------------------------------------------------------------
+    # --- drawing ----------------------------------------------------------------------------------
 
     def draw(self, is_untouched: bool = False) -> None:
         """Draw the window.

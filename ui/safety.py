@@ -24,6 +24,8 @@ THREAD = "something was done beside the window"
 
 
 class Safety:
+    """Recovery from errors in the phases of a frame, with the faults caught so far."""
+
     def __init__(self, window: Window, is_kept: Callable[[], bool]) -> None:
         """Create the recovery, switched off.
 

@@ -37,6 +37,8 @@ from ui.widgets.canvas import Canvas
 
 
 class Window:
+    """Context passed to all commands: the session with its view, dialogs, documents and recording."""
+
     def __init__(self, session: Session, settings: Settings, surface: pygame.Surface, commands: CommandTable) -> None:
         self.session, self.settings, self.surface = session, settings, surface
         self._usual_commands, self.commands = commands, commands.with_keys(settings.keys)
@@ -152,7 +154,7 @@ class Window:
         if self.state.study is not None:
             self.state.study.cancel()
 
-    # --- how it looks -----------------------------------------------------------------------------
+    # --- appearance -------------------------------------------------------------------------------
 
     def set_theme(self, name: str) -> None:
         self.settings.theme = name
@@ -221,7 +223,7 @@ class Window:
         self.commands = self.dialogs.commands = self._usual_commands.with_keys(self.settings.keys)
         self.desk.keys = self.commands.keys()
 
-    # --- where it looks ---------------------------------------------------------------------------
+    # --- cameras and the pinned cell --------------------------------------------------------------
 
     def move_camera(self, key: PanelKey, change: Callable[[Camera], Camera]) -> None:
         found = self.scene.panel_of(key)

@@ -157,7 +157,7 @@ class Film:
         return True
 
 
-# --- a whole film at once -------------------------------------------------------------------------
+# --- whole films ----------------------------------------------------------------------------------
 
 Told = Callable[[Film], None]
 
@@ -171,7 +171,7 @@ class Done:
     fps: int
     bytes: int
     last_tick: int
-    digests: tuple[str, ...]  # of the branches at the last tick
+    digests: tuple[str, ...]  # digest of each branch at the last tick
     is_over: bool  # whether the run had reached its end
     was_stopped: bool = False  # whether Ctrl+C ended the film early; the frames until then are in the file
     alarms: tuple[str, ...] = ()  # messages about differences between this run and the saved one

@@ -16,7 +16,7 @@ class Report:
     """Progress report of a film worker."""
 
     frames: int = 0
-    seconds: float = 0.0  # of video
+    seconds: float = 0.0  # seconds of video
     bytes: int = 0
     tick: int = -1  # last tick that was filmed
     share: float = 0.0  # completed fraction of an export, or of finishing the file
@@ -70,16 +70,22 @@ class Named:
 
 @dataclass(frozen=True)
 class RunTo:
+    """Message to film all frames due before a tick."""
+
     tick: int
 
 
 @dataclass(frozen=True)
 class CutTo:
+    """Message to continue the video at another tick, without the ticks in between."""
+
     tick: int
 
 
 @dataclass(frozen=True)
 class Wear:
+    """Message to change the look from the next frame on."""
+
     look: Look
 
 

@@ -155,7 +155,7 @@ class Recording:
         what = f"ticks {first:,} to {last:,}" if last > first else f"tick {first:,}"
         desk.say(f"exporting {what} to {target.name}")
 
-    # --- once a frame -----------------------------------------------------------------------------
+    # --- updates once a frame ---------------------------------------------------------------------
 
     def keep(self) -> None:
         """Send changes of the run to the worker, and notify the user of finished files; called once a frame."""
@@ -192,7 +192,7 @@ class Recording:
         for studio in (*self._finishing, *self.exports):
             studio.close()
 
-    # --- takes that were lost ---------------------------------------------------------------------
+    # --- interrupted recordings -------------------------------------------------------------------
 
     def offer_leftovers(self, is_busy: bool) -> None:
         """Offer to finish recordings that a killed program has left; called at the start of the window.
@@ -215,7 +215,7 @@ class Recording:
         self.host.show(Question(self.host, "Unfinished recordings", text, answers))
 
     def _recover(self, parts: list[Path]) -> None:
-        from ui.film.sinks import recover  # codecs are loaded only when something is recorded
+        from ui.film.sinks import recover  # imports the codecs, which are slow to load, only when they are needed
 
         for part in parts:
             try:

@@ -51,7 +51,7 @@ simulation that is faster than the encoder has to wait."""
 
 _PICTURE_DIGITS = 6
 
-# --- where pictures go ----------------------------------------------------------------------------
+# --- outputs --------------------------------------------------------------------------------------
 
 
 class _Sink(Protocol):
@@ -426,7 +426,7 @@ def _reason(error: BaseException) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-# --- finishing, and what was left over ------------------------------------------------------------
+# --- finishing, and interrupted recordings --------------------------------------------------------
 
 
 def _finish(part: Path, target: Path, progress: video.Progress) -> Path:

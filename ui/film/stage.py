@@ -79,6 +79,17 @@ class Stage:
         has_title: bool = True,
         scale: float | None = None,
     ) -> None:
+        """Create the surface and the view.
+
+        Args:
+            shown: Session whose focus is shown, or a run to show without focus.
+            size: Width and height of the picture in pixels.
+            part: Part of the window to draw.
+            look: View settings.
+            has_legend: Whether to draw a legend if the picture is large enough.
+            has_title: Whether to draw a title if the picture is large enough.
+            scale: Scale of texts and lines; None: the one of the look, else the one that suits the size.
+        """
         pygame.font.init()
         self.size, self.part, self.look = size, part, look
         self.scale = scale or look.scale or scale_for(size, part)
@@ -124,7 +135,7 @@ class Stage:
         player.clock.is_running = look.mode in (None, "running")
         player.speed = min(SPEEDS, key=lambda speed: abs(speed - look.speed)) if look.speed else look.speed
 
-    # --- what is shown, and where -----------------------------------------------------------------
+    # --- panels and layout ------------------------------------------------------------------------
 
     def _chosen_panels(self) -> Sequence[Panel]:
         panels = self.session.run.panels
@@ -142,7 +153,7 @@ class Stage:
             return window_layout(size, self.scale, count, self.scene.map_size, desk.settings, desk.state)
         return _panels_in(area, self.size, self.scale, count, self.scene.map_size)
 
-    # --- a picture --------------------------------------------------------------------------------
+    # --- drawing ----------------------------------------------------------------------------------
 
     def draw(self, glide: float = 1.0, captions: Sequence[str] = ()) -> pygame.Surface:
         """Draw the current state of the run.
@@ -298,6 +309,8 @@ class Stage:
 
 @dataclass(frozen=True)
 class _Plan:
+    """Rectangles of one picture, in pixels; None for a part that is not drawn."""
+
     title: Box | None
     panels: Box | None  # None: the layout of the window is used
     legend: Box | None

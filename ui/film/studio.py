@@ -86,9 +86,18 @@ class Studio:
         options: FilmOptions,
         look: Look,
     ) -> "Studio":
+        """Start exporting a range of ticks.
+
+        Args:
+            path: File or folder to write.
+            replay: Run to film.
+            ticks: First tick, and the end of the range (exclusive); None: up to the end of the run.
+            options: Options of the video.
+            look: View settings.
+        """
         return cls(ExportJob(os.path.abspath(path), replay, ticks, options, look))
 
-    # --- following --------------------------------------------------------------------------------
+    # --- following the window ---------------------------------------------------------------------
 
     def follow(self, session: Session, look: Look) -> None:
         """Send the worker the changes of run, look and tick since the last call."""
@@ -186,7 +195,7 @@ class Studio:
                 assert pipe is not None
                 pipe.close()
 
-    # --- the pipes --------------------------------------------------------------------------------
+    # --- pipes ------------------------------------------------------------------------------------
 
     def _send(self, message: Message) -> None:
         self._outbox.put(message)

@@ -21,7 +21,7 @@ from ui.film.options import MKV, MP4, VIDEO_SUFFIXES
 
 PART_SUFFIX = ".part.mkv"
 FOLDER_VARIABLE = "BACKMOVE_RECORDINGS"
-_LONGEST_NAME = 80  # bytes
+_LONGEST_NAME = 80  # maximum bytes of the part of a file name that names the agents
 _MAX_ADDED = len(".finishing.webm")  # bytes added to the name of a video while it is being written
 
 # --- names ----------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def usual_folder() -> Path:
         return Path.cwd() / "Backmove"
 
 
-# --- leftovers ------------------------------------------------------------------------------------
+# --- interrupted recordings -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def remove_part(part: Path) -> None:
         _journal_entry(part).unlink()
 
 
-# --- who is writing -------------------------------------------------------------------------------
+# --- locks and journal ----------------------------------------------------------------------------
 
 
 def mark_as_written(descriptor: int) -> bool:

@@ -64,7 +64,7 @@ class Encoder:
         context = stream.codec_context
         context.time_base = Fraction(1, encoding.fps)
         context.thread_count = self.threads
-        context.gop_size = 2 * encoding.fps  # one keyframe every two seconds, to which players can seek
+        context.gop_size = 2 * encoding.fps  # one seek point for players every two seconds
         if not encoding.is_lossless:
             context.colorspace = context.color_primaries = context.color_trc = BT709
             context.color_range = ColorRange.MPEG

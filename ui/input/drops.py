@@ -7,6 +7,8 @@ from ui.commands.window import Window
 
 
 class Drops:
+    """Queue of dropped files."""
+
     def __init__(self, window: Window) -> None:
         self.window = window
         self._dropped: list[Path] = []  # files dropped in this frame

@@ -11,6 +11,8 @@ _PRESSED_ONCE = (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE, pygame.K_ES
 
 
 class Keyboard:
+    """Dispatcher of key events, with the keys that are held."""
+
     def __init__(self, window: Window) -> None:
         self.window = window
         self._held: set[int] = set()

@@ -24,6 +24,8 @@ Position = tuple[int, int]
 
 
 class Pointer:
+    """Dispatcher of mouse events, with the press or drag in progress."""
+
     def __init__(self, window: Window) -> None:
         self.window = window
         self.hover_panel: PanelKey | None = None
