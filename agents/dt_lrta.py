@@ -106,7 +106,7 @@ def dmax_param(default: int) -> Param:
 
 
 def needed(params: Mapping[str, Value]) -> int:
-    """Return the maximum number of expansions of one move, with those of the pre-search; no budget limits them."""
+    """Return the maximum number of expansions of one move, the pre-search included; no budget limits it."""
     return (2 * int(params["dmax"]) - 1) ** 2 + (2 * standard_tree().q - 1) ** 2
 
 

@@ -147,7 +147,7 @@ class KnnLrta(Databased, TargetingAgent):
         return self.ground, self.records, self.choice, self.targets(), self.state, self.control
 
     def run(self, budget: int, rows: np.ndarray) -> int:
-        self.control[0].is_stale = self.is_stale  # rebuilt records, too, make it fresh again
+        self.control[0].is_stale = self.is_stale  # a map change or a rebuild may have changed it
         return self.call_growing(knn_lrta.run, rows)
 
     def own_counts(self) -> OwnCounts:

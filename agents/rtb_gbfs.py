@@ -1,7 +1,7 @@
 """Repeated TB-GBFS: TB-GBFS on a map that changes.
 
 Algorithm 3 of "Time-Bounded Best-First Search" is stated for weighted A*. Its rule for cheaper arcs compares bounded
-costs, which a greedy search does not have. A lazy greedy agent therefore restarts only if arcs became dearer.
+costs, which a greedy search does not have. A lazy greedy agent therefore restarts only if the cost of arcs rose.
 """
 
 from agents.tb_bfs import LAZY_RULE, NO_PATH, RESTART, TbGreedy

@@ -37,7 +37,7 @@ def start(
         module: Dotted name of the module.
         words: Command-line arguments.
         is_idle: Whether to run at idle priority (see `apart`).
-        variables: Environment variables added to those of this program.
+        variables: Further environment variables, added to the environment of this program.
         pipes: `stdin`, `stdout` and `stderr` of `subprocess.Popen`.
     """
     environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": "1", **variables}

@@ -220,7 +220,7 @@ def made_data(window: pygame.Surface, settings: Settings, scenario: Scenario) ->
 
 
 def kinds_of(opened: "files.Opened") -> list[str]:
-    """Return the kinds of a run's agents, of those that join later too, and `CROWD` if there are groups."""
+    """Return the kinds of all agents of a run, also of agents that join later, and `CROWD` if there are groups."""
     joining = [edit.command.config.kind for edit in opened.scenario.edits if isinstance(edit.command, AddAgent)]
     has_crowds = any(config.group for config in opened.scenario.agents)
     return [*(config.kind for config in opened.scenario.agents), *joining, *([CROWD] if has_crowds else [])]

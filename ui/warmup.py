@@ -119,7 +119,7 @@ def is_all_ready() -> bool:
 
 
 def compile_beside(wanted: TextIO) -> None:
-    """Compile all missing parts; those whose keys arrive on `wanted` come first. Stop when `wanted` is closed."""
+    """Compile all missing parts, first the ones whose keys arrive on `wanted`. Stop when `wanted` is closed."""
     asked: SimpleQueue[str | None] = SimpleQueue()
     threading.Thread(target=_listen, args=(wanted, asked), daemon=True).start()
     missing = {part.key: part for part in all_parts() if not is_ready(part.key)}

@@ -82,7 +82,7 @@ class Window:
         )
 
     def _chosen_panels(self) -> tuple[Panel, ...]:
-        """Return the panels that are drawn: the maximised one, those of the lesson step, or all that fit."""
+        """Return the panels that are drawn: the maximised one, the ones of the lesson step, or all that fit."""
         panels = self.session.run.panels
         if self.state.is_maximised:
             return tuple(panel for panel in panels if panel.key == self.session.focused_key)

@@ -153,7 +153,7 @@ class RecordDialog(FormDialog):
         self.form.offer(RATE.name, rates, chosen, remark)
 
     def _hint_of(self, host: Host) -> str:
-        """Return the text beside the title about the recorded ticks."""
+        """Return the text about the recorded ticks that follows the title."""
         hint = "; {key:record} stops. {key:export_video}: ticks that have passed"
         return f"from tick {host.session.tick:,} on" + host.commands.worded(hint)
 

@@ -114,7 +114,7 @@ class _VideoSink:
             has_failed: Whether writing has failed, so that the frames held back by the codec are given up.
 
         Returns:
-            A message that says where the part file is, or that nothing was recorded.
+            A message with the path of the part file, or that nothing was recorded.
         """
         if not has_failed:
             with suppress(OSError, FFmpegError):
