@@ -64,7 +64,7 @@ class App:
         """Run one frame: handle events, let time pass, draw.
 
         Args:
-            seconds: Time since the previous frame; with 0, as in tests, no time passes and everything is redrawn.
+            seconds: Time since the previous frame; with 0, as in many tests, the frame is always a full redraw.
         """
         run = self.safety.run
         is_untouched = seconds > 0.0

@@ -65,8 +65,8 @@ class Pace:
     def _rest(self, end: float) -> None:
         """Wait until `end` or until an event arrives.
 
-        After an event the pause is not counted as passed time; otherwise a run that starts now would have to make up
-        the ticks of the pause.
+        After an event only one frame of the pause counts as passed time; otherwise a run that starts now would have to
+        make up the ticks of the pause.
         """
         while time.perf_counter() < end:
             if pygame.event.peek():
