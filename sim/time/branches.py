@@ -1,17 +1,17 @@
-"""Branches: the futures of one run, side by side. Each is a timeline of its own; what they have in common is shared.
+"""Branches: alternative futures of one run. Each branch is a timeline; branches share their common past in memory.
 
     tree = BranchTree(setup)                the first branch is number 0
-    tree.branches                           by number, in the order in which they were made
+    tree.branches                           branches by number, in order of creation
     tree[number].timeline                   Branch: number, name, parent, at, timeline
-    tree.branch(number, tick, name)         another future from a tick on (the present one by default)
+    tree.branch(number, tick, name)         create another future from a tick on (default: the present one)
     tree.split_policy(number, agent, [{"restart": "lazy"}, {"restart": "eager"}])
-    tree.do(number, command, stroke)        to a branch and to all that are linked with it
-    tree.link(numbers), .unlink(number)     later commands go to all of them
+    tree.do(number, command, stroke)        apply a command to a branch and to all branches linked with it
+    tree.link(numbers), .unlink(number)     let later commands go to all linked branches
     tree.rename(number, name), .delete(number)
-    tree.states(), BranchTree.restored()    everything about them as plain values, for files
-    tree.put(state)                         a branch as it was: made again if it is gone; for undo
+    tree.states(), BranchTree.restored()    save all branches as plain values and restore them, for files
+    tree.put(state)                         restore a branch to an earlier state, or create it again, for undo
 
-Work done at a past tick never overwrites a future that no other branch has: it is kept as a branch.
+A command at a past tick never destroys a future that no other branch has: that future is kept as a new branch.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,26 +29,31 @@ from sim.world import World
 ROOT = 0
 
 MAX_BRANCHES = 1000
-"""Of one run: what a file has more of is no run that somebody made."""
+"""Most branches of one run; a file with more is rejected as invalid."""
 
 MAX_BRANCH_NAME = 120
-"""Characters; a longer name is cut."""
+"""Most characters of a branch name; a longer name is truncated."""
 
 _KEPT = ", before the change at "
 
 
 @dataclass(eq=False)
 class Branch:
+    """One future of a run, with its timeline."""
+
     number: int
     name: str
-    parent: int | None
-    made_at: int  # tick from which it was to go its own way
+    parent: int | None  # number of the branch that this one was created from; None: none
+    made_at: int  # tick at which the branch was split from its parent
     timeline: Timeline
     tree: "BranchTree"
 
     @property
     def at(self) -> int:
-        """The tick from which it goes its own way: earlier than `made_at` where the past of one of both was changed."""
+        """Return the first tick at which the logs of this branch and its parent differ, at most `made_at`.
+
+        It is earlier than `made_at` if the past of one of the two was edited since.
+        """
         origin = None if self.parent is None else self.tree.branches.get(self.parent)
         if origin is None:
             return self.made_at
@@ -58,19 +63,19 @@ class Branch:
 
 @dataclass(frozen=True)
 class BranchState:
-    """A branch as plain values: what it takes to make it again."""
+    """State of a branch as plain values, from which it can be created again."""
 
     number: int
     name: str
     parent: int | None
-    at: int  # `made_at` of the branch
-    tick: int  # the one that was shown
-    horizon: int  # how far it was run
+    at: int  # Branch.made_at
+    tick: int  # tick that was shown
+    horizon: int  # last tick that the branch had reached
     entries: tuple[Entry, ...]
 
 
 class Watcher:
-    """Somebody who wants to know what happens to a tree, such as a journal."""
+    """Listener for changes of a branch tree, such as a journal."""
 
     def entries_changed(self, branch: Branch, altered: Sequence[Entry], gone: Sequence[int]) -> None: ...
 
@@ -86,13 +91,21 @@ class Watcher:
 
 
 class BranchTree:
+    """All branches of one run and their links. It notifies its listener of all changes."""
+
     def __init__(self, setup: Callable[[], World], budget: int | None = None) -> None:
+        """Create a tree with one branch, number ROOT.
+
+        Args:
+            setup: function that builds the world of tick 0.
+            budget: bytes for the keyframes of all branches; None: the default of KeyframeStore.
+        """
         self.setup = setup
         self.store = KeyframeStore(budget)
         self.branches: dict[int, Branch] = {}
         self.watcher: Watcher | None = None
-        self._groups: list[set[int]] = []
-        self._next = ROOT
+        self._groups: list[set[int]] = []  # numbers of branches that are linked
+        self._next = ROOT  # number of the next branch
         self._made(self._grow(Timeline(setup, self.store), self._new_number(), "run", None, 0))
 
     def __getitem__(self, number: int) -> Branch:
@@ -121,7 +134,19 @@ class BranchTree:
     # --- making and ending ------------------------------------------------------------------------
 
     def branch(self, number: int, tick: int | None = None, name: str = "") -> Branch:
-        """Another future of a branch. Without commands of its own it stays the same for ever."""
+        """Create another future of a branch; it stays identical until either of them gets new commands.
+
+        Args:
+            number: branch to split.
+            tick: tick at which to split it; None: the one that it shows or seeks to.
+            name: name of the new branch; "": a free name such as "branch 1".
+
+        Returns:
+            The new branch.
+
+        Raises:
+            ConfigError: The tree has MAX_BRANCHES branches already.
+        """
         self._check_room()
         parent = self[number].timeline
         at = parent.target if tick is None else tick
@@ -132,7 +157,7 @@ class BranchTree:
         return next(name for i in range(1, len(taken) + 2) if (name := f"branch {i}") not in taken)
 
     def _keep_future(self, branch: Branch, timeline: Timeline) -> None:
-        """Called before a command overwrites the future of a timeline."""
+        """Keep the future of a timeline as a new branch, before a command overwrites it, unless a branch has it."""
         others = [other.timeline.entries() for other in self.branches.values() if other is not branch]
         if timeline.entries() in others:
             return
@@ -141,13 +166,16 @@ class BranchTree:
         self._made(self._grow(timeline.fork(), self._new_number(), name, branch.number, timeline.tick))
 
     def _name_of_kept(self, branch: Branch, tick: int) -> str:
-        """After the branch that it was, said once: a future may be kept of one that was kept itself."""
+        """Return a free name for a kept future, made of its branch's name and the tick of the change.
+
+        If that branch is a kept future itself, the suffix with its tick is replaced, so that names do not grow.
+        """
         origin, taken = branch.name.partition(_KEPT)[0], {other.name for other in self.branches.values()}
         names = (with_end(origin, f"{_KEPT}{tick}{again}", MAX_BRANCH_NAME) for again in _agains())
         return next(name for name in names if name not in taken)
 
     def _check_room(self) -> None:
-        """Before anything is changed: what has no room in a file would be lost by saving."""
+        """Raise a ConfigError if the tree is full; a branch that does not fit into a file would be lost by saving."""
         if len(self.branches) >= MAX_BRANCHES:
             raise ConfigError(f"expected at most {MAX_BRANCHES:,} branches, got one more; delete one first")
 
@@ -157,7 +185,11 @@ class BranchTree:
             self.watcher.branch_renamed(self[number])
 
     def delete(self, number: int) -> None:
-        """End a branch; those that came from it belong to its parent then. The last one cannot go."""
+        """Delete a branch; its children become children of its parent.
+
+        Raises:
+            ConfigError: The branch is the only one.
+        """
         if len(self.branches) == 1:
             raise ConfigError("the only branch cannot be deleted")
         gone = self.branches.pop(number)
@@ -172,7 +204,7 @@ class BranchTree:
     # --- several at once --------------------------------------------------------------------------
 
     def link(self, numbers: Iterable[int]) -> None:
-        """From now on a command to one of these goes to all of them."""
+        """Link branches: from now on a command to one of them goes to all of them."""
         wanted = set(numbers)
         self._regroup([group - wanted for group in self._groups] + [wanted])
 
@@ -180,7 +212,7 @@ class BranchTree:
         self._regroup([group - {number} for group in self._groups])
 
     def relink(self, groups: Iterable[Iterable[int]]) -> None:
-        """These groups and no others."""
+        """Replace all links by these groups; numbers of missing branches are ignored."""
         self._regroup([set(group) & set(self.branches) for group in groups])
 
     def _regroup(self, groups: list[set[int]]) -> None:
@@ -191,18 +223,22 @@ class BranchTree:
                 self.watcher.links_changed(self.groups())
 
     def mates(self, number: int) -> tuple[int, ...]:
-        """The branches that get the commands given to this one: itself first."""
+        """Return the numbers of a branch and of all branches linked with it, itself first."""
         group = next((group for group in self._groups if number in group), {number})
         return number, *sorted(group - {number})
 
     def do(self, number: int, command: Command, stroke: int = 0) -> list[Entry]:
-        """Apply a command now to a branch and its mates. A mate at another tick gets it at this one all the same.
+        """Apply a command at the present tick of a branch, to that branch and to all branches linked with it.
 
-        It is one thing that was done, in all of them: their entries are of one stroke.
+        A linked branch that shows another tick gets the command inserted at this one. All entries belong to one stroke,
+        because the user did one thing.
+
+        Returns:
+            The new log entries, starting with the entry of the branch itself.
         """
         mates = self.mates(number)
         for mate in mates:
-            self[mate].timeline.settle()  # "now" is where it is on its way to
+            self[mate].timeline.settle()  # the present tick of a timeline is known when its seek is finished
         tick = self[number].timeline.tick
         entries: list[Entry] = []
         for mate in mates:
@@ -215,10 +251,19 @@ class BranchTree:
         return entries
 
     def split_policy(self, number: int, agent: int, variants: Sequence[Mapping[str, Value | None]]) -> list[Branch]:
-        """One future for each setting of an agent from now on; later commands go to all of them.
+        """Create a linked branch for each of several settings of an agent, effective from the present tick on.
 
-        A variant holds parameters by name, and `budget` for a budget of its own (None: the shared one). The branch
-        itself stands for a variant that is what the agent already does.
+        Args:
+            number: branch to split.
+            agent: number of the agent.
+            variants: settings to compare; each maps names of parameters to values, and `budget` to a budget of the
+                agent's own (None: the shared budget).
+
+        Returns:
+            A branch for each variant; for a variant equal to the present settings, the branch itself.
+
+        Raises:
+            ConfigError: The agent does not exist, or a value is not valid.
         """
         timeline = self[number].timeline
         timeline.settle()
@@ -258,7 +303,7 @@ class BranchTree:
         )
 
     def put(self, state: BranchState) -> None:
-        """A branch as it was: its name, parent and log. It stays at its tick; one that is gone is made again."""
+        """Restore the name, parent and log of a branch, which keeps its tick; create it again if it was deleted."""
         branch = self.branches.get(state.number)
         before = branch.timeline.entries() if branch else ()
         is_simple = branch is not None and (branch.parent, branch.made_at) == (state.parent, state.at)
@@ -275,7 +320,11 @@ class BranchTree:
         self._tell_put(branch, before, is_simple)
 
     def _tell_put(self, branch: Branch, before: Sequence[Entry], is_simple: bool) -> None:
-        """Tell of what is new and what is gone where that says it all, so that undo need not write the whole log."""
+        """Notify the listener of a restored branch: of the changed entries if they suffice, else of all of it.
+
+        Changed entries alone suffice if the branch is otherwise unchanged (`is_simple`) and the listener can rebuild
+        the order of the log from them. This saves the journal from writing the whole log for each undo.
+        """
         after = branch.timeline.entries()
         kept = {id(entry) for entry in before} & {id(entry) for entry in after}
         altered = [entry for entry in after if id(entry) not in kept]
@@ -288,7 +337,7 @@ class BranchTree:
             self.watcher.branch_put(branch)
 
     def _nearest(self, state: BranchState) -> Timeline:
-        """That of the branch it comes from, which has most in common with it, or else any."""
+        """Return the timeline of the parent, which has most in common with this state, or else of any branch."""
         origin = self.branches.get(state.parent) if state.parent is not None else None
         return (origin or next(iter(self.branches.values()))).timeline
 
@@ -298,14 +347,14 @@ class BranchTree:
         return self._grow(timeline, state.number, state.name, state.parent, state.at)
 
     def groups(self) -> list[list[int]]:
-        """The linked branches."""
+        """Return the groups of linked branches, as sorted lists of their numbers."""
         return [sorted(group) for group in self._groups]
 
     @classmethod
     def restored(
         cls, setup: Callable[[], World], states: Sequence[BranchState], budget: int | None = None
     ) -> "BranchTree":
-        """The tree that had these states. Each branch is on its way to its tick: see Timeline.continue_seek."""
+        """Return a tree with branches in these states; each is still seeking to its tick (Timeline.continue_seek)."""
         tree = cls(setup, budget)
         seed = tree.branches.pop(ROOT).timeline
         script = {entry.id: entry for entry in seed.entries()}
@@ -319,12 +368,15 @@ class BranchTree:
 
 
 def _agains() -> Iterator[str]:
-    """What stands behind a name that is the first of its kind, the second, and so on."""
+    """Yield suffixes that make a name unique: "", " (2)", " (3)" and so on."""
     return chain([""], (f" ({number})" for number in count(2)))
 
 
 def _as_in_setup(entry: Entry, script: Mapping[int, Entry]) -> Entry:
-    """The setup's own entry where this one is equal, but for the number that the setup gives to a new agent."""
+    """Return the setup's entry with this id if the two are equal, else the entry itself.
+
+    The agent number of an AddAgent is not compared if the entry has none, because the setup assigns it.
+    """
     own = script.get(entry.id)
     if own is None:
         return entry
@@ -335,7 +387,7 @@ def _as_in_setup(entry: Entry, script: Mapping[int, Entry]) -> Entry:
 
 
 def _legal_variant(world: World, walker: Walker, variant: Mapping[str, Value | None]) -> dict[str, Value | None]:
-    """The variant with its values as the agent takes them, or a ConfigError."""
+    """Return the variant with its values parsed and checked for the agent; raise a ConfigError for a bad one."""
     given: dict[str, Value] = {name: value for name, value in variant.items() if name != "budget" and value is not None}
     own = variant.get("budget", walker.budget)
     budget = None if own is None else int(BUDGET.parse(own, f"{walker.label}: budget"))
@@ -346,7 +398,7 @@ def _legal_variant(world: World, walker: Walker, variant: Mapping[str, Value | N
 
 
 def _setting(agent: int, group: str, name: str, value: Value | None) -> Command:
-    """Of one agent, or of all that belong to its group."""
+    """Return the command that sets a parameter or the budget of an agent, or of its whole group if it has one."""
     command: SetBudget | SetParam
     if name == "budget" or value is None:
         command = SetBudget(None if value is None else int(value), agent)

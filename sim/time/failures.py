@@ -1,4 +1,4 @@
-"""Failures to store the state of a user's agent in a keyframe, or to load it, and what follows from them."""
+"""Failures to store the state of a user-defined agent in a keyframe or to load it: messages and retries."""
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -7,40 +7,42 @@ from dataclasses import dataclass, field
 from sim.params import in_python
 
 Part = tuple[str, object]
-"""A part of an object: how Python code gets from the object to it, such as `.table` or `[3]`, and the part itself."""
+"""A part of an object: the Python expression that leads from the object to it, such as `.table` or `[3]`, and its
+value."""
 
 Fails = Callable[[list[object], list[object]], bool]
-"""Whether values cannot be stored or loaded again, leaving out the objects in the second list wherever they occur."""
+"""Test whether the values in the first list cannot be stored and loaded, ignoring the objects in the second list."""
 
-_MAX_SKIPS = 63  # keyframes left out at most before storing is tried again
-_MAX_DEPTH = 12  # parts of parts that are looked into
+_MAX_SKIPS = 63  # most keyframes skipped before storing is tried again
+_MAX_DEPTH = 12  # most levels of nested parts that are searched
 
 
 class StateError(Exception):
-    """The state of an agent of the user's cannot be stored, or not be loaded. The text says why."""
+    """Failure to store or load the state of a user-defined agent; the text gives the reason."""
 
     def __init__(self, code: str, why: str, *, is_loading: bool, is_final: bool = False) -> None:
         super().__init__(why)
         self.code = code  # UserAgent.code
-        self.is_loading = is_loading
-        self.is_final = is_final  # it took too long, and must not be tried again
+        self.is_loading = is_loading  # whether loading failed, not storing
+        self.is_final = is_final  # whether it took too long, so that it must not be tried again
 
 
 @dataclass
 class StateFailures:
-    """The user's code whose state could not be stored or loaded: one message for each, and when to try again.
+    """User code whose state could not be stored or loaded: one message per code, and when to try again.
 
-    A failure to store may be of a moment, such as a generator that is in use; trying costs time, so it is tried after
-    1, 3, 7, ... keyframes that were left out. A failure to load means that keyframes are of no use to that code.
+    A failure to store may be temporary (for example a generator in use), but each attempt takes time. So storing is
+    retried after skipping 1, 3, 7, ... keyframes. After a failure to load, keyframes with that code are never tried
+    again.
     """
 
-    messages: dict[str, str] = field(default_factory=dict)  # by code, what to say to the user
+    messages: dict[str, str] = field(default_factory=dict)  # by code, message for the user
     _counts: dict[str, int] = field(default_factory=dict)  # by code, failures to store since the last success
-    _skips: dict[str, int] = field(default_factory=dict)  # by code, keyframes to leave out from now on
-    _given_up: set[str] = field(default_factory=set)
+    _skips: dict[str, int] = field(default_factory=dict)  # by code, keyframes still to be skipped
+    _given_up: set[str] = field(default_factory=set)  # codes that are never tried again
 
     def may_store(self, codes: Collection[str]) -> bool:
-        """Return whether to try a keyframe of a world with this code, and count one that is left out."""
+        """Return whether to try a keyframe of a world with these codes; if not, count it as skipped."""
         waiting = [code for code in codes if self._skips.get(code)]
         for code in waiting:
             self._skips[code] -= 1
@@ -51,7 +53,12 @@ class StateFailures:
             self._counts.pop(code, None)
 
     def note(self, error: StateError, find_part: Callable[[], str]) -> None:
-        """Keep a failure. `find_part` names the attribute that cannot be stored; it is only called for a message."""
+        """Record a failure.
+
+        Args:
+            error: the failure.
+            find_part: returns the part of the state that cannot be stored; only called if a message is needed.
+        """
         code = error.code
         count = self._counts[code] = self._counts.get(code, 0) + 1
         self._skips[code] = min(2**count - 1, _MAX_SKIPS)
@@ -68,7 +75,7 @@ def _message(error: StateError, part: str) -> str:
     return f"{which} cannot be {what}: {error}. Going back in time works, but takes longer: it computes the run again."
 
 
-# --- which part it is -----------------------------------------------------------------------------
+# --- finding the part that fails ------------------------------------------------------------------
 
 
 def find_part(root: object, fails: Fails) -> str:
@@ -76,10 +83,10 @@ def find_part(root: object, fails: Fails) -> str:
 
     Args:
         root: the agent, which is called `self` in the result.
-        fails: tries it.
+        fails: test for values that cannot be stored and loaded.
 
     Returns:
-        The part; `self` where it is the agent as a whole, nothing where all of it can be stored and loaded.
+        The part; `self` if no single part fails, "" if all of it can be stored and loaded.
     """
     if not fails([root], []):
         return ""
@@ -94,7 +101,7 @@ def find_part(root: object, fails: Fails) -> str:
 
 
 def _failing_part(parts: list[Part], fails: Fails, outer: list[object]) -> Part | None:
-    """Return one part that fails, by halves: a table may have a million entries."""
+    """Return one part that fails, by bisection, because a table may have a million entries; None if none fails."""
 
     def fail(some: list[Part]) -> bool:
         return fails([value for _, value in some], outer)

@@ -1,14 +1,14 @@
-"""What is known of the past of a timeline: the one owner of what a past tick was.
+"""History: everything recorded of the past ticks of a timeline, and the only owner of that data.
 
 history.records[agent]              Record: where an agent was after every tick (recorded.py)
-history.record(agent)               the same of one agent, without looking after all others
-history.cells(agents, first, last)  where many agents stood at each of these ticks
-history.end                         how far the run was ever recorded
-history.observe(world)              commands were applied at the end: who has come, and what was said
-history.take_down(world, begin, before, now)    what agents did in ticks that were never run before
-history.go_on_to(world)             these ticks have passed
-history.check(world)                a replay has come to this tick: it must be what it was
-history.truncate(tick, keeps_now)   the past was changed from this tick on
+history.record(agent)               the record of one agent, without updating all other records
+history.cells(agents, first, last)  the cells of many agents at each of these ticks
+history.end                         the last recorded tick
+history.observe(world)              record new agents and messages after commands were applied at the end
+history.take_down(world, begin, before, now)    record what agents did in new ticks
+history.go_on_to(world)             advance the recorded end to the tick of the world
+history.check(world)                compare a replay with the recorded digest of its tick
+history.truncate(tick, keeps_now)   discard what was recorded from a tick on, after an edit of the past
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ from sim.time.recorded import MarkKind, Marks, Record, marks_of_all, marks_of_ro
 from sim.walker import Walker
 from sim.world import World
 
-DIGEST_EVERY = 100
+DIGEST_EVERY = 100  # ticks
 
 _MARKED_STATUS = {Status.AT_GOAL: MarkKind.ARRIVAL, Status.NO_PATH: MarkKind.NO_PATH}
 
@@ -36,31 +36,33 @@ Cells = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Divergence:
-    """A run that is not what it was when it was recorded."""
+    """First difference between a replay and the recorded run."""
 
-    tick: int  # the first at which that was seen
-    was: str = ""  # its digest as recorded
-    now: str = ""  # and as computed now
-    agents: tuple[str, ...] = ()  # labels of those that differ, where that is known
+    tick: int  # first tick at which the difference was seen
+    was: str = ""  # digest of that tick as recorded
+    now: str = ""  # digest of that tick as computed now
+    agents: tuple[str, ...] = ()  # labels of the agents that differ, if known
 
 
 class History:
+    """Records, marks, messages and digests of the past of one timeline, see the module docstring."""
+
     def __init__(self) -> None:
-        self._records: dict[int, Record] = {}
-        self._stints: list[Stint] = []  # what crews did, not yet in the records
-        self._taken: dict[int, int] = {}  # of an agent whose record was asked for: how many stints are in it
-        self.end = 0
-        self.digests: list[str] = []  # of ticks 0, DIGEST_EVERY and so on, each before its commands
+        self._records: dict[int, Record] = {}  # by agent number
+        self._stints: list[Stint] = []  # steps of crews (agent batches) that are not yet in all records
+        self._taken: dict[int, int] = {}  # by agent number, how many of `_stints` its record already contains
+        self.end = 0  # last recorded tick
+        self.digests: list[str] = []  # digests of ticks 0, DIGEST_EVERY and so on, each before its commands
         self.marks = Marks()
-        self.notes: dict[tuple[int, str, int], Note] = {}
+        self.notes: dict[tuple[int, str, int], Note] = {}  # messages by (tick, text, id() of the command)
         self.divergence: Divergence | None = None
-        self.expected: list[str] = []  # digests of a saved run, to be met again
-        self.expected_last: tuple[int, str] | None = None  # that of a tick with its commands applied
-        self.expected_agents: dict[int, str] = {}  # and those of the agents at that tick
+        self.expected: list[str] = []  # digests of a saved run that a replay should reproduce
+        self.expected_last: tuple[int, str] | None = None  # a tick and its expected digest with commands applied
+        self.expected_agents: dict[int, str] = {}  # expected digests of the agents at that tick, by number
 
     @property
     def records(self) -> dict[int, Record]:
-        """Of all agents, up to date. For one of many, `record` is quicker."""
+        """Return the records of all agents, up to date; `record` is faster for one agent of many."""
         if self._stints:
             for agent in self._records:
                 self.record(agent)
@@ -87,10 +89,10 @@ class History:
         other.expected_agents = dict(self.expected_agents)
         return other
 
-    # --- taking down ------------------------------------------------------------------------------
+    # --- recording --------------------------------------------------------------------------------
 
     def observe(self, world: World) -> None:
-        """Take down who has come and what the world had to say, its commands being applied."""
+        """Record new agents and messages of a world at the recorded end, after its commands were applied."""
         for note in world.notes:
             self.notes.setdefault((note.tick, note.text, id(note.command)), note)
         for walker in world.walkers:
@@ -100,7 +102,14 @@ class History:
                 self._taken[walker.id] = len(self._stints)
 
     def take_down(self, world: World, begin: int, before: Mapping[int, Status], now: Mapping[int, Status]) -> None:
-        """Take down the ticks from `begin` on; `before` is how the agents stood then, `now` how they stand."""
+        """Record the ticks that the last advance of a world has added.
+
+        Args:
+            world: the world after the advance.
+            begin: first tick of the advance.
+            before: status of each agent before the advance, by number.
+            now: status of each agent after it.
+        """
         found: list[tuple[int, int, int]] = []
         for crew in world.crews:
             self._stints += crew.stints
@@ -117,7 +126,7 @@ class History:
             self.marks.append(sorted(found))
 
     def go_on_to(self, world: World) -> None:
-        """The world stands at the end now, and what was done on the way is taken down."""
+        """Advance the recorded end to the tick of the world, whose rows are recorded, and note a digest if due."""
         self.end = world.tick
         if world.tick % DIGEST_EVERY == 0:
             self.note_digest(world.digest())
@@ -129,9 +138,17 @@ class History:
         self.digests.append(digest)
 
     def cells(self, agents: tuple[int, ...], first: int, last: int, at_first: Cells | None = None) -> Cells:
-        """int32[agents, ticks]: where each stood when the clock showed `first`, and each tick after it up to `last`.
+        """Return the cells of agents at each tick from `first` to `last`.
 
-        Who knows where they stood at first says so: then it may follow from what a crew did last, in no time.
+        Args:
+            agents: numbers of the agents.
+            first: first tick; the cell of a tick is where the agent was when the clock showed that tick.
+            last: last tick, included.
+            at_first: cells of the agents at `first`, if known: with them, recent ticks of a crew are read directly from
+                its steps, without updating the records.
+
+        Returns:
+            int32[agents, ticks].
         """
         recent = None if at_first is None else self._recent_cells(agents, first, last, at_first)
         if recent is not None:
@@ -147,7 +164,7 @@ class History:
         return found
 
     def _recent_cells(self, agents: tuple[int, ...], first: int, last: int, at_first: Cells) -> Cells | None:
-        """The same from the stints of one crew, where those hold all of these ticks."""
+        """Return the cells (see `cells`) from the stints of one crew; None if they lack some of the ticks or agents."""
         stints = [b for b in self._stints if b.end > first and b.begin < last and agents[0] in b.places]
         if not stints or stints[0].begin > first or stints[-1].end < last:
             return None
@@ -164,23 +181,23 @@ class History:
             found.append(cells[:, max(0, first - stint.begin) : last - stint.begin])
         return np.concatenate(found, axis=1)
 
-    # --- whether it is what it was ----------------------------------------------------------------
+    # --- comparing with the recorded run ----------------------------------------------------------
 
     def expect(self, digests: Iterable[str], last: tuple[int, str] | None, agents: Mapping[int, str]) -> None:
-        """What the digests of this run are to be; those of the `agents` at the `last` tick."""
+        """Set the expected digests and compare the recorded ones with them, see Timeline.expect."""
         self.expected, self.expected_last, self.expected_agents = list(digests), last, dict(agents)
         for place, (now, was) in enumerate(zip(self.digests, self.expected, strict=False)):
             if now != was:
                 self.report_divergence(Divergence(place * DIGEST_EVERY, was, now))
 
     def check(self, world: World) -> None:
-        """A replay must come to the same as the run. If it does not, there is a bug, and the user is to know."""
+        """Compare a replay with the recorded digest of its tick; report a difference, which is a bug, to the user."""
         place, rest = divmod(world.tick, DIGEST_EVERY)
         if not rest and place < len(self.digests) and (now := world.digest()) != self.digests[place]:
             self.report_divergence(Divergence(world.tick, self.digests[place], now))
 
     def check_last(self, world: World) -> None:
-        """A saved run has come to the tick that was shown when it was saved."""
+        """Compare a restored run with the digest saved for its last tick, once the world has reached that tick."""
         if self.expected_last and self.expected_last[0] == world.tick:
             was, now = self.expected_last[1], world.digest()
             if was != now:
@@ -191,21 +208,21 @@ class History:
 
     @property
     def diverged(self) -> int | None:
-        """The first tick at which the run was seen not to be what it was."""
+        """Return the first tick at which a replay differed from the recorded run; None if none did."""
         return None if self.divergence is None else self.divergence.tick
 
     def report_divergence(self, found: Divergence) -> None:
-        """The run is not what it was when it was recorded. The first tick counts; who differs may be seen later."""
+        """Note a difference from the recorded run: keep the earliest tick, and the agents from any report."""
         before = self.divergence
         if before is None or found.tick < before.tick:
             self.divergence = replace(found, agents=found.agents or (before.agents if before else ()))
         elif found.agents:
             self.divergence = replace(before, agents=found.agents)
 
-    # --- forgetting -------------------------------------------------------------------------------
+    # --- discarding -------------------------------------------------------------------------------
 
     def truncate(self, tick: int, keeps_now: bool) -> None:
-        """Forget what was recorded after `tick`; and, unless `keeps_now`, what the commands of `tick` did."""
+        """Discard what was recorded after `tick` and, unless `keeps_now`, the effects of the commands of `tick`."""
         kept_to = tick if keeps_now else tick - 1
         self.notes = {key: note for key, note in self.notes.items() if note.tick <= kept_to}
         if tick < self.end or not keeps_now:
@@ -222,14 +239,15 @@ class History:
         self.end = min(self.end, tick)
 
     def last_active(self, tick: int) -> int:
-        """The end of the last tick before `tick` in which any agent did anything."""
+        """Return the end of the last tick before `tick` in which any agent was active; 0 if there is none."""
         return max((record.last_active(tick) for record in self.records.values()), default=0)
 
 
 def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> list[tuple[int, int, int]]:
-    """The mark of an agent that has come to an end in the ticks from `begin` on, or just before them.
+    """Return the mark for an agent that has arrived or found no path in the ticks from `begin` on, in a list.
 
-    The row of an arrival is marked as one; without a row, the goal has come to the agent.
+    An arrival by a move is already marked in its row, so it gets no mark here. An agent that arrives without a row was
+    reached by a moving goal, and gets one.
     """
     kind = _MARKED_STATUS.get(status)
     is_new = status is not before
@@ -241,7 +259,7 @@ def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> 
 
 
 def _append_stints(record: Record, stints: Sequence[Stint]) -> None:
-    """Take in what an agent did in these stints, those that follow one another at once."""
+    """Append the rows of an agent in these stints to its record, joining consecutive stints into one append."""
     begin = 0
     rows: list[npt.NDArray[np.void]] = []
     for stint in stints:
@@ -257,10 +275,10 @@ def _append_stints(record: Record, stints: Sequence[Stint]) -> None:
         record.append(begin, np.concatenate(rows))
 
 
-_NOTHING = np.zeros(0, log.ROW)
+_NOTHING = np.zeros(0, log.ROW)  # no rows
 
 
 def _held(cells: Cells, done: npt.NDArray[np.int64]) -> Cells:
-    """Cells of which only the first `done` of each row are said: the others are as the last one."""
+    """Return cells with each row forward-filled: after its first `done` cells, the last of them is repeated."""
     at = np.minimum(np.arange(cells.shape[1])[None, :], np.maximum(done - 1, 0)[:, None])
     return np.take_along_axis(cells, at, axis=1)

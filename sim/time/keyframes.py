@@ -1,28 +1,32 @@
-"""Keyframes: a whole World set aside in memory, at the cost of what has changed since the one before.
+"""Keyframes: incremental in-memory snapshots of a whole World.
 
-    frame = take(world, work, like)             set a world aside; `like` is a keyframe from not long before
-    world = restore(frame)                      an equal world with memory of its own
-    restoring = Restoring(frame)                the same in pieces: restoring.step(bytes) until it says done
+A keyframe takes as much memory as has changed since the keyframe that it is based on.
 
-    taking = Taking(world, work)                the same as take, in two steps: what is quick, and
-    frame = taking.read(pool, like)             what is not: in any thread, while nothing moves the world
+    frame = take(world, work, like)             save a world; `like` is a recent keyframe as the base of the delta
+    world = restore(frame)                      build an equal world with memory of its own
+    restoring = Restoring(frame)                restore in slices: restoring.step(bytes) until it returns True
 
-    store = KeyframeStore(budget)               holds the keyframes of all timelines, never more bytes than `budget`
-    track = store.new_track()                   those of one timeline, in the order of their ticks
+    taking = Taking(world, work)                save a world in two steps: the quick one (objects, small arrays) here,
+    frame = taking.read(pool, like)             the slow one (large arrays) in any thread, while the world is unchanged
+
+    store = KeyframeStore(budget)               the keyframes of all timelines, within `budget` bytes
+    track = store.new_track()                   the keyframes of one timeline, ordered by tick
     track.add(frame)    track.at_or_before(tick)    track.forget_after(tick)    track.fork(tick)    track.close()
 
-The object graph of a world is small and goes through pickle; its arrays are large and do not. Their memory is cut
-into parts of fixed size, and a part that equals the one of the keyframe before is kept once for both (pool.py). Of
-four agents on 512 x 512, 84 MB of arrays, 16 MB have been touched after 300 ticks, and 6 MB change in the next 150.
+The object graph of a world is small and goes through pickle; its arrays are large and do not. The memory of the arrays
+is divided into chunks of fixed size, called parts; a part that is equal in successive keyframes is stored once
+(pool.py). Example: four agents on a 512 x 512 map have 84 MB of arrays, of which 16 MB have been touched after 300
+ticks, and 6 MB change in the next 150 ticks.
 
-Arrays that share memory (the moves of the grid, which every agent holds) share it again after a restore.
+Arrays that share memory (such as the moves of the grid, which every agent holds) share it again after a restore.
 
-Nothing here is ever written to a file: a pickle is code, and what the program loads is data. What never changes
-(classes, functions, commands, specs) is kept by reference, so a restore looks up no name and imports nothing.
+Keyframes are never written to a file, because loading a pickle can run code, and files of this program contain only
+data. Immutable objects (classes, functions, commands, specs) are kept by reference, so a restore looks up no names and
+imports nothing.
 
-The state of an agent of the user's comes behind the rest of its world in the stream, stored and loaded under the guard
-of that agent: a failure is a StateError, and the store then has no keyframe (KeyframeStore.begin, load). A run goes on
-without: seeking to a tick takes longer.
+The state of a user-defined agent follows the rest of its world in the stream. It is stored and loaded under the guard
+of that agent, so a failure becomes a StateError and there is no keyframe (KeyframeStore.begin, load). The run continues
+without it, but seeks take longer.
 """
 
 import copyreg
@@ -60,13 +64,13 @@ from sim.world import World
 T = TypeVar("T")
 
 LEAST_BUDGET = 190_000_000
-"""Bytes for keyframes where nobody has said how many; a world that takes more itself may have as much again."""
+"""Lower bound of the default budget for keyframes, in bytes. A larger world gets as many bytes as it takes itself."""
 
 MOST_BUDGET = 1_000_000_000
-"""What they get at most where nobody has said how many."""
+"""Upper bound of the default budget for keyframes, in bytes."""
 
-_SPARE = 64 * 1024 * 1024  # room in a pool above its budget: a keyframe is set aside before others go for it
-_SMALL = 64 * 1024  # bytes of a memory that is copied at once, rather than read in another thread
+_SPARE = 64 * 1024 * 1024  # bytes of a pool above the budget: a keyframe is saved before older ones are evicted
+_SMALL = 64 * 1024  # bytes below which a buffer is copied at once, instead of being read in another thread
 
 _KEPT_TYPES = (
     type,
@@ -85,19 +89,19 @@ _KEPT_TYPES = (
 
 @dataclass(frozen=True, eq=False)
 class Keyframe:
-    """A world as it was at a tick. It is never altered, so timelines may share it."""
+    """Snapshot of a world at a tick; it is immutable, so timelines may share it."""
 
     tick: int
-    work: float  # place on the scale by which keyframes are spread, see Timeline
-    stream: bytes  # the pickled graph without its arrays
-    arrays: bytes  # what they are like, see _Pickler.array_rows
-    kept: tuple[Any, ...]  # objects that the stream and the arrays refer to by number
-    content: Content  # of the arrays' memories
-    codes: frozenset[str] = frozenset()  # names of the user's code that runs in this world
+    work: float  # work from tick 0 in microseconds, the scale on which keyframes are spaced, see Timeline
+    stream: bytes  # pickled object graph without its arrays
+    arrays: bytes  # marshalled headers of the arrays, see _Pickler.array_rows
+    kept: tuple[Any, ...]  # objects kept by reference; the stream and the array headers refer to them by index
+    content: Content  # contents of the buffers of the arrays
+    codes: frozenset[str] = frozenset()  # names of the user-defined agent code that runs in this world
 
     @property
     def own_bytes(self) -> int:
-        """What it takes beside what lies in the pool."""
+        """Return the bytes of this keyframe outside the pool."""
         return len(self.stream) + len(self.arrays) + 8 * len(self.kept) + self.content.own_bytes + 300
 
 
@@ -105,9 +109,12 @@ class Keyframe:
 
 
 class Taking:
-    """A world that is being set aside. It has to stay as it is until `read` has come to its end.
+    """Snapshot in progress: the objects and small arrays of a world are saved, its large arrays are read later.
 
-    Raises a StateError where an agent of the user's holds what cannot be stored, such as a generator.
+    The world must not change until `read` has returned.
+
+    Raises:
+        StateError: The state of a user-defined agent cannot be stored; it holds a generator, for example.
     """
 
     def __init__(self, world: World, work: float = 0.0) -> None:
@@ -123,15 +130,23 @@ class Taking:
         self._arrays = marshal.dumps(pickler.array_rows)
         self._owners = pickler.owners
         self._stale = stale.rows_of(world.stamped(), _SMALL)
-        # Small ones are copied at once: who looks at the world meanwhile may change a number in them.
+        # Small buffers are copied at once: code that only displays the world may change cached numbers in them.
         self._memories = Memories(pickler.memories, _SMALL, tuple(pickler.places))
         self.size = self._memories.size
-        self.pace = hurried()  # nobody reads it beside a window, unless they say so
+        self.pace = hurried()  # never yields; a background read (KeyframeStore.read_beside) sets another flag
 
     def read(self, pool: Pool, like: Keyframe | None = None) -> Keyframe | None:
-        """Put into the pool what is not there since `like`; None when there is no room.
+        """Read the large arrays into the pool and return the keyframe.
 
-        What no kernel would read again is written over with zeros first, also in the world itself.
+        Records of earlier searches, which no kernel will read again, are first overwritten with zeros, both in the
+        world and in the keyframe (sim/kernels/stale.py): zeros take no room.
+
+        Args:
+            pool: pool that stores the parts.
+            like: keyframe whose equal parts are shared.
+
+        Returns:
+            The keyframe; None if the pool has no room for it.
         """
         touched = TouchedPages(self._memories)
         self._stale["page"] = touched.places(self._stale["address"], self._stale["size"])
@@ -143,7 +158,7 @@ class Taking:
 
 
 def take(world: World, work: float = 0.0, like: Keyframe | None = None) -> Keyframe:
-    """Set the world aside by itself, in the pool of `like` or one of its own."""
+    """Return a keyframe of the world that belongs to no store, in the pool of `like` or in a pool of its own."""
     taking = Taking(world, work)
     pool = like.content.pool if like else Pool(taking.size + _SPARE)
     frame = taking.read(pool, like) or taking.read(Pool(taking.size + _SPARE))
@@ -152,13 +167,13 @@ def take(world: World, work: float = 0.0, like: Keyframe | None = None) -> Keyfr
 
 
 def codes_of(world: World) -> frozenset[str]:
-    """Return the names of the user's code that runs in a world."""
+    """Return the names of the user-defined agent code that runs in a world."""
     own = [walker for walker in world.walkers if walker.spec.is_own]
     return frozenset(w.agent.code if isinstance(w.agent, UserAgent) else w.spec.key for w in own)
 
 
 class _Blaming:
-    """Makes a StateError of a failure to store or to load, where code of the user's can be to blame for it."""
+    """Context manager that turns a failure to store or load into a StateError if user code may have caused it."""
 
     def __init__(self, codes: frozenset[str], *, is_loading: bool) -> None:
         self.codes, self.is_loading = codes, is_loading
@@ -168,11 +183,11 @@ class _Blaming:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if self.codes and isinstance(error, Exception) and not isinstance(error, StateError):
-            # An agent that was stopped leaves its last view in the world.
+            # Possible cause: the last view of a user-defined agent that was stopped, which remains in the world.
             raise StateError(min(self.codes), "something in its last view", is_loading=self.is_loading) from None
 
     def run(self, agent: UserAgent, do: Callable[[], T]) -> T:
-        """Run code of the user's under the guard of its agent."""
+        """Run user code under the guard of its agent, and turn a failure into a StateError."""
         try:
             return agent.run_user_code(do)
         except AgentFailedError as error:
@@ -181,14 +196,14 @@ class _Blaming:
 
 
 _IS_KEPT, _IS_ARRAY = 0, 1
-"""What the stream refers to by number: an object that is kept as it is, or an array."""
+"""Kinds of references in the stream: an index into the kept objects, or into the arrays."""
 
 
 class _Pickler(pickle.Pickler):
-    """Pickles a world, leaving out its arrays and everything that never changes.
+    """Pickler of a world that leaves out arrays and immutable objects, and refers to them by index.
 
-    Arrays are half of what there is to tell, and made up of numbers that each would be asked about: they are told of
-    apart, in rows of plain values.
+    Array headers are about half of all data. They are collected as rows of plain values and serialised separately,
+    because `persistent_id` would be called for every number in them.
     """
 
     _PROTOCOL = 5
@@ -198,16 +213,20 @@ class _Pickler(pickle.Pickler):
         self.kept: list[Any] = []
         self.memories: list[Bytes] = []
         self.array_rows: list[tuple[Any, ...]] = []
-        """Of each array: which memory it looks into (None: it is empty), which of the objects kept its type is, shape
-        and strides, the offset of its first byte, whether it is a record array, how it may be written to."""
+        """Header of each array: index of its buffer in `memories` (None: the array is empty), index of its dtype in
+        `kept`, shape, strides, byte offset in the buffer, whether it is a record array, and its access mode."""
         self.user_agents: list[UserAgent] = []
-        """In the order in which they were met. The user's own object of each comes behind the world in the stream."""
-        self.owners: list[Any] = []  # keeps the addresses valid while this goes on
-        self._numbers: dict[int, int] = {}  # id of a kept object or an array -> its place in `kept` or `array_rows`
-        self.places: dict[int, int] = {}  # address of a memory -> its place in `memories`
+        """User-defined agents in the order in which they were met. The object made from the user's class is written to
+        the stream after the world, one per agent."""
+        self.owners: list[Any] = []  # references that keep the addresses valid while this pickler exists
+        self._numbers: dict[int, int] = {}  # id() of a kept object or array -> its index in `kept` or `array_rows`
+        self.places: dict[int, int] = {}  # address of a buffer -> its index in `memories`
 
     def persistent_id(self, obj: Any) -> tuple[int, int] | None:
-        """Asked for every object, thousands of them; so the answer for most is one look at their type."""
+        """Return the reference for an array or an object kept by reference; None for an object to be pickled.
+
+        Pickle calls this for each of thousands of objects, so most calls return after one cached look at the type.
+        """
         kind: Any = type(obj)
         if not _is_kept_kind(kind):
             return None
@@ -216,21 +235,21 @@ class _Pickler(pickle.Pickler):
         if kind is _ByReference:
             return _IS_KEPT, self._kept_number(obj.found)
         if isinstance(obj, BuiltinFunctionType) and not isinstance(obj.__self__, ModuleType | None):
-            return None  # a method of some object
+            return None  # a bound method of a built-in type
         return _IS_KEPT, self._kept_number(obj)
 
     def reducer_override(self, obj: Any) -> Any:
         kind: Any = type(obj)
         if not _has_own_reduce(kind):
             return NotImplemented
-        # One record of an array is a view into it; pickled, it would come apart from its array without a word.
+        # A single record of an array is a view into it; pickling would silently turn it into a separate copy.
         assert not isinstance(obj, np.void), f"a record {obj} cannot be set aside: hold its array instead"
         if isinstance(obj, UserAgent):
             self.user_agents.append(obj)
             return _bare_user_agent, (kind,), {name: value for name, value in vars(obj).items() if name != "agent"}
         reduce = copyreg.dispatch_table.get(kind)
         reduced = reduce(obj) if reduce is not None else obj.__reduce_ex__(self._PROTOCOL)
-        if isinstance(reduced, str):  # it has a name, and pickle would look it up when loading
+        if isinstance(reduced, str):  # a global name, which pickle would look up when loading
             return _found, (_ByReference(obj),)
         return _reduced_error(obj, reduced) if isinstance(obj, BaseException) else reduced
 
@@ -251,7 +270,7 @@ class _Pickler(pickle.Pickler):
 
     def _row(self, array: npt.NDArray[Any]) -> tuple[Any, ...]:
         dtype, flags = self._kept_number(array.dtype), (isinstance(array, np.recarray), _access_to(array))
-        if not array.size:  # no memory to speak of, and none to hold on to
+        if not array.size:  # an empty array has no memory to save
             return (None, dtype, array.shape, None, 0, *flags)
         owner = _owner_of(array)
         address = owner.ctypes.data
@@ -270,19 +289,19 @@ class _Pickler(pickle.Pickler):
 
 @cache
 def _is_kept_kind(kind: Any) -> bool:
-    """Whether objects of this type may not go into the stream as they are."""
+    """Return whether objects of this type are replaced by a reference in the stream."""
     return kind in (np.ndarray, np.recarray, _ByReference) or issubclass(kind, (BuiltinFunctionType, *_KEPT_TYPES))
 
 
 @cache
 def _has_own_reduce(kind: Any) -> bool:
-    """Whether this type says itself how its objects are pickled, or may not be pickled as others are."""
+    """Return whether this type customises pickling, or needs treatment in `reducer_override`."""
     is_usual = kind.__reduce_ex__ is object.__reduce_ex__ and kind.__reduce__ is object.__reduce__
     return not is_usual or kind in copyreg.dispatch_table or issubclass(kind, UserAgent)
 
 
 class _ByReference:
-    """Stands in a stream for an object that is kept as it is, though its type does not say so."""
+    """Wrapper for an object that is kept by reference although its type is not one of _KEPT_TYPES."""
 
     def __init__(self, found: Any) -> None:
         self.found = found
@@ -294,13 +313,14 @@ def _found(obj: Any) -> Any:
 
 def _bare_user_agent(kind: type[UserAgent]) -> UserAgent:
     agent = kind.__new__(kind)
-    agent.agent = None  # loaded last
+    agent.agent = None  # set by Restoring.result, which loads it last
     return agent
 
 
 def _reduced_error(error: BaseException, reduced: Any) -> Any:
-    """Return how to store an exception. Pickle's own way would call the `__init__` of its class with `args`, which are
-    the arguments of the `__init__` of a built-in class.
+    """Return the reduce tuple for an exception, which restores it without calling the `__init__` of its class.
+
+    Pickle would call that `__init__` with `args`, but `args` match only the `__init__` of the built-in base class.
     """
     base = _built_in(type(error))
     if not isinstance(reduced, tuple) or type(error).__reduce__ is not base.__reduce__:
@@ -319,14 +339,14 @@ def _new_error(base: type[BaseException], kind: type[BaseException], args: tuple
 
 
 def _owner_of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The array whose memory this one looks into; itself, mostly."""
+    """Return the array that owns the memory of this one: mostly the array itself."""
     while isinstance(base := _base_of(array), np.ndarray):
         array = base
     return array
 
 
 def _base_of(array: npt.NDArray[Any]) -> Any:
-    """What an array is a view of, also through the memoryview by which it was sealed (sim/grid.py)."""
+    """Return the object that an array is a view of, also through the memoryview of a sealed array (sim/grid.py)."""
     base = array.base
     return base.obj if isinstance(base, memoryview) else base
 
@@ -334,12 +354,12 @@ def _base_of(array: npt.NDArray[Any]) -> Any:
 def _bytes_of(owner: npt.NDArray[Any]) -> Bytes:
     try:
         return np.ndarray((owner.nbytes,), np.uint8, buffer=owner.data)
-    except ValueError:  # a type that Python has no letter for, such as dates
+    except ValueError:  # a dtype without a buffer format code, such as datetime64
         return owner.ravel("K").view(np.uint8)
 
 
 _WRITEABLE, _LOCKED, _SEALED = 0, 1, 2
-"""How an array may be written to; only after its flag was set again; never."""
+"""Access modes of an array: writeable; read-only, but its `writeable` flag can be set again; read-only for good."""
 
 
 def _access_to(array: npt.NDArray[Any]) -> int:
@@ -348,7 +368,7 @@ def _access_to(array: npt.NDArray[Any]) -> int:
     root: Any = array
     while isinstance(root, np.ndarray):
         root = root.base
-    with suppress(TypeError):  # nothing that lends its memory
+    with suppress(TypeError):  # the root object has no buffer interface
         return _SEALED if memoryview(root).readonly else _LOCKED
     return _LOCKED
 
@@ -362,7 +382,7 @@ def _array(
     is_records: bool,
     access: int,
 ) -> npt.NDArray[Any]:
-    """An array as it was, in its restored memory."""
+    """Return an array with the given header (see _Pickler.array_rows) in its restored buffer."""
     array: npt.NDArray[Any]
     array = np.empty(shape, dtype) if memory is None else np.ndarray(shape, dtype, memory, offset, strides)
     array = sealed(array) if access == _SEALED else array
@@ -376,24 +396,24 @@ def _array(
 
 
 def restore(frame: Keyframe) -> World:
-    """A world equal to the one set aside."""
+    """Return a new world equal to the one that was saved."""
     restoring = Restoring(frame)
     restoring.step()
     return restoring.result()
 
 
 class Restoring:
-    """A restore in pieces, so that a window stays alive beside a large one."""
+    """Restore in slices, so that a window stays responsive while a large world is restored."""
 
     def __init__(self, frame: Keyframe) -> None:
         self.frame = frame
         self._memories: list[Bytes] = []
-        self._copying: Iterator[int] | None = None  # None: not begun, and it costs nothing to give it up
+        self._copying: Iterator[int] | None = None  # copy in progress, yields bytes; None: not started
 
     def step(self, most_bytes: int = 1 << 62) -> bool:
-        """Copy about so many bytes; whether all are copied now."""
+        """Copy about `most_bytes` bytes; return whether all are copied."""
         if self._copying is None:
-            # Not kernels.memory.zeros: pages of 4 KB, one by one, take a seek from 9 ms to 25 ms.
+            # kernels.memory.zeros would fault in pages of 4 KB one by one: a seek would take 25 ms instead of 9 ms.
             self._memories = [np.zeros(size, np.uint8) for size in self.frame.content.sizes]
             self._copying = self.frame.content.copy_into(self._memories)
         copied = 0
@@ -404,7 +424,11 @@ class Restoring:
         return True
 
     def result(self) -> World:
-        """Return the world. Raises a StateError where the state of an agent of the user's cannot be loaded."""
+        """Return the world; call it after `step` has returned True.
+
+        Raises:
+            StateError: The state of a user-defined agent cannot be loaded.
+        """
         frame = self.frame
         with _Blaming(frame.codes, is_loading=True) as blaming:
             unpickler = _Unpickler(frame.stream, marshal.loads(frame.arrays), frame.kept, self._memories)
@@ -431,15 +455,15 @@ class _Unpickler(pickle.Unpickler):
         return self._arrays[number] if kind == _IS_ARRAY else self._kept[number]
 
     def find_class(self, module_name: str, global_name: str) -> Any:
-        """Nothing is looked up by name: whatever has a name is kept by reference."""
+        """Refuse to look up a global name: all objects with global names are kept by reference."""
         raise pickle.UnpicklingError(f"{module_name}.{global_name} in a keyframe")
 
 
-# --- what of an agent cannot be stored or loaded --------------------------------------------------
+# --- finding the part of an agent that cannot be stored or loaded ---------------------------------
 
 
 def part_not_stored(agent: UserAgent) -> str:
-    """Return the part of an agent's state that cannot be stored or loaded, such as `self.lock`; nothing if all can."""
+    """Return the part of an agent's state that cannot be stored or loaded, such as `self.lock`; "" if all can."""
     try:
         return agent.run_user_code(partial(find_part, agent.agent, _fails))
     except AgentFailedError:
@@ -447,7 +471,7 @@ def part_not_stored(agent: UserAgent) -> str:
 
 
 class _TrialPickler(_Pickler):
-    """Keeps some objects by reference, and maps: they can be stored."""
+    """Pickler for a test of some values: it keeps the objects in `left_out` and grids by reference."""
 
     def __init__(self, file: io.BytesIO, left_out: list[object]) -> None:
         super().__init__(file)
@@ -460,6 +484,7 @@ class _TrialPickler(_Pickler):
 
 
 def _fails(values: list[object], left_out: list[object]) -> bool:
+    """Return whether values cannot be stored and loaded again, apart from the objects in `left_out`."""
     file = io.BytesIO()
     pickler = _TrialPickler(file, left_out)
     try:
@@ -475,28 +500,28 @@ def _fails(values: list[object], left_out: list[object]) -> bool:
 
 
 class KeyframeStore:
-    """The keyframes of several timelines within one budget of bytes; what they share counts once.
+    """Keyframes of several timelines within one budget of bytes; parts that they share count once.
 
-    Without a budget it is as much as the world takes itself, LEAST_BUDGET at least and MOST_BUDGET at most. `beside` is
-    what a window gives to have keyframes read beside its frames: an executor with one thread.
+    The default budget is the size of the world, but at least LEAST_BUDGET and at most MOST_BUDGET. `beside` is an
+    executor with one thread; a window sets it to have keyframes read in the background.
     """
 
     def __init__(self, budget: int | None = None, most_frames: int = 4096) -> None:
         self.most_frames = most_frames
         self.tracks: list[Track] = []
-        self._wanted = budget
-        self._lent = sys.maxsize  # the most that the system has not refused
-        self._world_size = 0
+        self._wanted = budget  # budget asked for, in bytes; None: the default
+        self._lent = sys.maxsize  # bytes to which the budget was reduced because the system refused more
+        self._world_size = 0  # bytes of the arrays of the largest world so far
         self._pool: Pool | None = None
         self.beside: Executor | None = None
-        self._under_way: Future[Keyframe | None] | None = None
-        self._pace = new_pace()  # of what is under way
+        self._under_way: Future[Keyframe | None] | None = None  # background read in progress
+        self._pace = new_pace()  # yield flag of the background read
         self.failures = StateFailures()
-        self._failed_loads = 0  # since the last one that succeeded
+        self._failed_loads = 0  # failed loads since the last success
 
     @property
     def budget(self) -> int:
-        """The most bytes that keyframes may take."""
+        """Return the most bytes that keyframes may take."""
         usual = max(LEAST_BUDGET, min(MOST_BUDGET, self._world_size))
         return min(usual if self._wanted is None else self._wanted, self._lent)
 
@@ -507,14 +532,14 @@ class KeyframeStore:
 
     @property
     def held(self) -> int:
-        """The bytes that they take."""
+        """Return the bytes that all keyframes take."""
         frames = {id(frame): frame for track in self.tracks for frame in track.frames}
         pools = {id(frame.content.pool): frame.content.pool for frame in frames.values()}
         return sum(frame.own_bytes for frame in frames.values()) + sum(pool.held for pool in pools.values())
 
     @property
     def count(self) -> int:
-        """Keyframes on all tracks; one that two of them share counts twice."""
+        """Return the number of keyframes on all tracks; a keyframe shared by two tracks counts twice."""
         return sum(len(track.frames) for track in self.tracks)
 
     def new_track(self) -> "Track":
@@ -523,9 +548,11 @@ class KeyframeStore:
         return track
 
     def begin(self, world: World, work: float) -> Taking | None:
-        """Set a world aside, to be read; None where the state of an agent of the user's cannot be stored.
+        """Start a snapshot of a world, to be finished by `read` or `read_beside`.
 
-        Without a keyframe a seek only takes longer.
+        Returns:
+            The snapshot in progress; None if the state of a user-defined agent cannot be stored. Missing keyframes only
+            make seeks take longer.
         """
         codes = codes_of(world)
         if not self.failures.may_store(codes):
@@ -539,10 +566,10 @@ class KeyframeStore:
         return taking
 
     def load(self, restoring: Restoring) -> World | None:
-        """Return the world of a keyframe; None where the state of an agent of the user's cannot be loaded.
+        """Return the world of a keyframe; None if the state of a user-defined agent cannot be loaded.
 
-        The keyframe is given up then. Each further failure in a row gives up twice as many keyframes before it, which
-        are probably no better, so that few are tried.
+        After a failure the keyframe is removed. Each further failure in a row removes twice as many keyframes up to the
+        one that failed: they would probably fail too, and so only few are tried.
         """
         try:
             world = restoring.result()
@@ -556,12 +583,12 @@ class KeyframeStore:
         return world
 
     def read(self, taking: Taking, like: Keyframe | None = None) -> Keyframe | None:
-        """The keyframe that is being taken; None when it has no room even by itself."""
+        """Finish a snapshot and return its keyframe; None if it exceeds the budget even by itself."""
         self._wait()
         return self._read(taking, like)
 
     def read_beside(self, taking: Taking, like: Keyframe | None = None) -> "Future[Keyframe | None]":
-        """The same in another thread. The world must not move meanwhile."""
+        """Finish a snapshot in the background thread; the world must not change until the future is done."""
         assert self.beside is not None
         self._wait()
         taking.pace = self._pace = new_pace()
@@ -569,11 +596,11 @@ class KeyframeStore:
         return self._under_way
 
     def hurry(self) -> None:
-        """Whoever reads beside is waited for: nobody else comes before it from now on."""
+        """Stop the background read from yielding to other threads, because a caller is about to wait for it."""
         self._pace[0] = 1
 
     def _wait(self) -> None:
-        """One at a time: the pool does not know two that write to it."""
+        """Wait for the background read, if any: the pool allows one writer at a time."""
         if self._under_way is not None:
             self.hurry()
             self._under_way.exception()
@@ -582,15 +609,15 @@ class KeyframeStore:
     def _read(self, taking: Taking, like: Keyframe | None) -> Keyframe | None:
         self._world_size = max(self._world_size, taking.size)
         if taking.size // 64 > self.budget:
-            return None  # not a try: even a fresh world has touched more
+            return None  # hopeless: even a new world has touched more than 1/64 of its memory
         frame = taking.read(self._current_pool(), like)
-        if frame is None:  # the world has grown, or the budget: what is in the old pool stays there
+        if frame is None:  # the world or the budget has grown: start a new pool, older keyframes keep the old one
             self._pool = None
             frame = taking.read(self._current_pool(), like)
         return frame
 
     def _current_pool(self) -> Pool:
-        """The pool for what comes now. A system may refuse one as large as a user wants: then half of it."""
+        """Return the pool for new keyframes; if the system refuses the memory for one, halve the budget and retry."""
         while self._pool is None:
             try:
                 self._pool = Pool(self.budget + _SPARE)
@@ -601,7 +628,7 @@ class KeyframeStore:
         return self._pool
 
     def copied(self, frame: Keyframe) -> Keyframe | None:
-        """A keyframe of another store, in this one."""
+        """Return a copy of another store's keyframe in this store; None if there is no room."""
         memories = [np.zeros(size, np.uint8) for size in frame.content.sizes]
         for _ in frame.content.copy_into(memories):
             pass
@@ -609,7 +636,7 @@ class KeyframeStore:
         return replace(frame, content=content) if content else None
 
     def make_room(self) -> None:
-        """Give up the keyframes that are missed least until the rest fits."""
+        """Evict the least useful keyframes until the others fit into the budget."""
         self._wait()
         while self.count and (self.held > self.budget or self.count > self.most_frames):
             chosen = min((track for track in self.tracks if track.frames), key=Track.least_loss)
@@ -617,23 +644,23 @@ class KeyframeStore:
 
 
 def _part_of(world: World, error: StateError) -> str:
-    """Return the part of an agent's state that could not be stored."""
+    """Return the part of an agent's state that could not be stored, such as `self.lock`; "" if unknown."""
     if error.is_final:
-        return ""  # it would take as long again
+        return ""  # storing took too long, and the search for the part would take as long again
     agents = [walker.agent for walker in world.walkers if isinstance(walker.agent, UserAgent)]
     return next((part for agent in agents if agent.code == error.code and (part := part_not_stored(agent))), "")
 
 
 @dataclass(eq=False)
 class Track:
-    """The keyframes of one timeline by tick."""
+    """Keyframes of one timeline, sorted by tick."""
 
     store: KeyframeStore
     frames: list[Keyframe] = field(default_factory=list)
-    playhead: float = 0.0  # place of the present on the scale of `Keyframe.work`
+    playhead: float = 0.0  # work from tick 0 to the present, on the scale of `Keyframe.work`
 
     def add(self, frame: Keyframe) -> None:
-        """Take a keyframe in, unless there is one of that tick; others may have to go for it."""
+        """Add a keyframe unless the track has one of that tick; this may evict others of the store."""
         place = self._place(frame.tick)
         if place and self.frames[place - 1].tick == frame.tick:
             return
@@ -648,24 +675,24 @@ class Track:
         return self.frames[place - 1] if place else None
 
     def forget_after(self, tick: int) -> None:
-        """The run went another way after this tick."""
+        """Remove all keyframes after this tick, because the run was edited there."""
         del self.frames[self._place(tick) :]
 
     def give_up_before(self, frame: Keyframe, count: int) -> None:
-        """Give up a keyframe, if it is one of these, and others before it, `count` in all."""
+        """Remove `count` keyframes up to and including `frame`; do nothing if the track does not have it."""
         if frame in self.frames:
             end = self.frames.index(frame) + 1
             del self.frames[max(0, end - count) : end]
 
     def fork(self, tick: int) -> "Track":
-        """A track of another timeline that was the same up to this tick."""
+        """Return a new track with the keyframes up to this tick, for a timeline that is equal so far."""
         other = self.store.new_track()
         other.playhead = self.playhead
         other.frames = self.frames[: self._place(tick)]
         return other
 
     def fork_into(self, store: KeyframeStore, tick: int) -> "Track":
-        """A track in another store, to be used in another thread: with the keyframe to begin from for this tick."""
+        """Return a new track in another store, which another thread may use, with the keyframe needed for `tick`."""
         other = store.new_track()
         frame = self.at_or_before(tick)
         if frame is not None and (copy := store.copied(frame)) is not None:
@@ -685,13 +712,15 @@ class Track:
         del self.frames[losses.index(min(losses))]
 
     def _losses(self) -> list[float]:
-        """What each keyframe is worth: the longest replay without it, the more the nearer it is to the present.
+        """Return the eviction score of each keyframe: the lowest is evicted first.
 
-        The fourth root of the distance spreads them over the whole run and still sets them denser around the playhead.
-        (With the square root a seek in a run under steady changes takes 102 ms instead of 84, by the median.)
+        The score is the longest replay without the keyframe, divided by the fourth root of its distance from the
+        playhead. The fourth root spreads keyframes over the whole run and still keeps them denser near the playhead.
+        (With the square root, the median seek in a run under steady changes takes 102 ms instead of 84.)
         """
         places = [frame.work for frame in self.frames]
-        # Without the first one the run would have to be built anew; the last one is what the next is compared to.
+        # The 1e9 gives very high scores to the first keyframe, without which the run would have to be set up again,
+        # and to the last one, which is the base of the next delta.
         before, after = [places[0] - 1e9, *places], [*places[1:], places[-1] + 1e9]
         return [
             (right - left) / (1.0 + abs(self.playhead - place)) ** 0.25

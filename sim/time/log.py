@@ -1,6 +1,7 @@
-"""The command log of a timeline: what is applied at which tick, scripted or done by hand. Plain data.
+"""Command log of a timeline: the commands of the scenario's script and of the user, with their ticks. Plain data.
 
-Entries are kept by tick, those of one tick in the order in which they apply. Their numbers stay, whatever is moved.
+Entries are sorted by tick; entries of one tick are in the order in which they apply. An entry keeps its id when it or
+others move.
 """
 
 from bisect import bisect_right
@@ -15,18 +16,21 @@ from sim.time.recorded import NO_AGENT, MarkKind
 
 @dataclass(frozen=True)
 class Entry:
-    """A command of the log."""
+    """Command with the tick at which it applies."""
 
     id: int
     tick: int
     command: Command
-    is_scripted: bool = False  # it came with the scenario
+    is_scripted: bool = False  # whether it is part of the scenario
     is_enabled: bool = True
-    stroke: int = 0  # what was done at once has one number here, the id of its first entry; 0: of the script
+    stroke: int = 0  # id of the first entry of the stroke, shared by all entries done at once; 0: scripted
 
 
 def placed(entries: Iterable[Entry], entry: Entry) -> list[Entry]:
-    """The log with an entry put in, or in the place of the one with its id; behind all others of its tick."""
+    """Return a copy of a log with an entry added, or replacing the entry with the same id.
+
+    An entry that is new at its tick follows all others of that tick; one that stays at its tick keeps its index.
+    """
     log = list(entries)
     place = next((i for i, old in enumerate(log) if old.id == entry.id), None)
     if place is not None and log[place].tick == entry.tick:
@@ -39,14 +43,14 @@ def placed(entries: Iterable[Entry], entry: Entry) -> list[Entry]:
 
 
 def end_of(entries: list[Entry], tick: int) -> int:
-    """The place behind the last entry of this tick."""
+    """Return the index after the last entry up to and including this tick."""
     return bisect_right(entries, tick, key=lambda entry: entry.tick)
 
 
 def first_tick_apart(one: list[Entry], other: list[Entry]) -> int:
-    """Return the first tick at which two logs say something else; LAST_TICK where they are the same.
+    """Return the first tick at which two logs differ; LAST_TICK if they are equal.
 
-    What a clock has noted is left out: each run notes it for itself.
+    Serve commands are ignored: each run records its own, as the clock of the machine decided.
     """
     if one == other:
         return LAST_TICK
@@ -60,7 +64,7 @@ def last_tick(entries: Iterable[Entry]) -> int:
 
 
 class Numbers:
-    """Numbers for entries, one after the other; the timelines of one tree share them."""
+    """Source of consecutive ids for entries, shared by the timelines of one branch tree."""
 
     def __init__(self) -> None:
         self._last = 0
@@ -70,48 +74,55 @@ class Numbers:
         return self._last
 
     def skip(self, number: int) -> None:
-        """Give out only numbers above this one."""
+        """Return only numbers above this one from now on."""
         self._last = max(self._last, number)
 
 
 @dataclass(eq=False)
 class Log:
-    """The commands of one timeline. It says which numbers new ones get, and the agents that they add."""
+    """Log of one timeline. It assigns the ids of new entries and the numbers of agents that commands add."""
 
     numbers: Numbers
-    next_agent: int  # the number of the next one that joins
+    next_agent: int  # number of the next agent to be added
     entries: list[Entry] = field(default_factory=list)
 
     def copy(self) -> "Log":
-        """That of a timeline which has the same past."""
+        """Return a log with the same entries, for a fork of the timeline; both draw ids from one source."""
         return Log(self.numbers, self.next_agent, list(self.entries))
 
     # --- new entries ------------------------------------------------------------------------------
 
     def begin(self, script: Iterable[tuple[int, Command]]) -> None:
-        """What comes with the scenario, in its order."""
+        """Fill the log with the commands of the scenario, in their order."""
         self.entries = [
             Entry(self.numbers.next(), tick, self.numbered(command), is_scripted=True) for tick, command in script
         ]
 
     def by_hand(self, tick: int, command: Command, stroke: int = 0) -> Entry:
-        """An entry to be put in, as part of a stroke or (0) as one of its own."""
+        """Return a new entry for a command of the user, without adding it; stroke 0 makes it a stroke by itself."""
         number = self.numbers.next()
         return Entry(number, tick, self.numbered(command), stroke=stroke or number)
 
     def add(self, entry: Entry) -> None:
-        """Put an entry in, behind the others of its tick."""
+        """Add an entry after the others of its tick."""
         self.entries.insert(end_of(self.entries, entry.tick), entry)
 
     def note_served(self, served: Iterable[tuple[int, int]]) -> list[Entry]:
-        """How many had their turn, by tick, where a clock said so: then it can be repeated."""
+        """Log as Serve commands how many agents planned in each tick under a time limit, so that replays repeat it.
+
+        Args:
+            served: pairs of a tick and the number of agents that planned in it.
+
+        Returns:
+            The new entries.
+        """
         entries = [Entry(self.numbers.next(), tick, Serve(agents)) for tick, agents in served]
         for entry in entries:
             self.add(entry)
         return entries
 
     def numbered(self, command: Command) -> Command:
-        """The same command; an agent to be added gets the number that it keeps from now on."""
+        """Return a command with the number of its new agent assigned, if it is an AddAgent without a number."""
         if not isinstance(command, AddAgent):
             return command
         number = self.next_agent if command.agent is None else command.agent
@@ -119,7 +130,7 @@ class Log:
         return command if command.agent is not None else replace(command, agent=number)
 
     def adopted(self, entries: Iterable[Entry]) -> list[Entry]:
-        """The entries of a file or a journal, which keep their numbers, as this log would have them."""
+        """Return entries from a file or a journal, sorted by tick and with agents numbered; they keep their ids."""
         found = []
         for entry in sorted(entries, key=attrgetter("tick")):
             command = self.numbered(entry.command)
@@ -128,9 +139,10 @@ class Log:
         return found
 
     def forget_by_hand(self, after: int, until: int) -> list[int]:
-        """Remove the commands done by hand after one tick and up to another, and return their numbers.
+        """Remove the user's commands after tick `after` up to tick `until`, and return their ids.
 
-        A stroke that begins by `until` is removed to its end, so that no stroke keeps its later pieces alone.
+        A stroke that has an entry at or before `until` loses all its entries after `after`, so that no stroke keeps
+        only its later entries.
         """
         later = [entry for entry in self.entries if not entry.is_scripted and entry.tick > after]
         begun = {entry.stroke for entry in self.entries if entry.stroke and entry.tick <= until}
@@ -138,7 +150,7 @@ class Log:
         self.entries = [entry for entry in self.entries if entry.id not in gone]
         return [entry.id for entry in later if entry.id in gone]
 
-    # --- what it says -----------------------------------------------------------------------------
+    # --- queries ----------------------------------------------------------------------------------
 
     def entry(self, number: int) -> Entry:
         return next(entry for entry in self.entries if entry.id == number)
@@ -147,28 +159,31 @@ class Log:
         return end_of(self.entries, tick) - end_of(self.entries, tick - 1)
 
     def has_edits_at(self, tick: int) -> bool:
-        """Return whether a command is due at this tick, other than what a clock has noted."""
+        """Return whether a command other than Serve is due at this tick."""
         there = self.entries[end_of(self.entries, tick - 1) : end_of(self.entries, tick)]
         return any(entry.is_enabled and not isinstance(entry.command, Serve) for entry in there)
 
     def due(self, tick: int) -> list[tuple[int, Command]]:
-        """The commands from `tick` on."""
+        """Return the enabled commands from `tick` on, with their ticks."""
         return [(e.tick, e.command) for e in self.entries[end_of(self.entries, tick - 1) :] if e.is_enabled]
 
     def given_names(self) -> dict[int, str]:
-        """What agents were called last, by their numbers, whenever that was: a name is not part of what happens."""
+        """Return the last name given to each agent, by number.
+
+        The tick of the naming does not matter, because names have no effect on the simulation.
+        """
         enabled = (entry.command for entry in self.entries if entry.is_enabled)
         return {command.agent: command.label for command in enabled if isinstance(command, NameAgent)}
 
     def complaints(self, notes: Iterable[Note]) -> dict[int, str]:
-        """Why commands did not apply, by the id of their entry, from what a world has had to say."""
+        """Return the reasons why commands did not apply, by entry id, taken from the messages of a world."""
         said: dict[int, list[str]] = {}
         for note in notes:
             said.setdefault(id(note.command), []).append(note.text)
         return {e.id: "; ".join(said[id(e.command)]) for e in self.entries if id(e.command) in said}
 
     def marks(self, first: int, last: int) -> list[tuple[int, int, int]]:
-        """(tick, agent, kind) of the commands from tick `first` to tick `last`, both included."""
+        """Return (tick, agent, kind) of the commands from tick `first` to tick `last`, both included."""
         places = slice(end_of(self.entries, first - 1), end_of(self.entries, last))
         return [
             (entry.tick, _agent_of(entry.command), int(MarkKind.EDIT))

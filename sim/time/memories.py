@@ -1,8 +1,8 @@
-"""The memories that a keyframe holds, as a kernel goes through them: where they lie, and which pages were touched.
+"""Buffers of a keyframe in the form that the kernels read: addresses, sizes and touched pages.
 
-memories = Memories(arrays, copied_below)   small ones are copied now, the others stay where they are
-touched = TouchedPages(memories)            asks the system; in the thread that reads
-memories.segments(touched)                  all of it in whole parts (sim/kernels/parts.py)
+memories = Memories(arrays, copied_below)   copies small buffers at once; larger ones are read in place later
+touched = TouchedPages(memories)            asks the system which pages are in use; call it in the reading thread
+memories.segments(touched)                  all buffers as segments of whole parts (sim/kernels/parts.py)
 """
 
 import mmap
@@ -20,29 +20,36 @@ Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 
 _LOOKED_AT_APART = 64 * 1024
-"""Memories of fewer bytes are read whole: asking which of their pages were touched would take longer."""
+"""Size in bytes below which buffers are read whole: finding out which of their pages were touched would take longer."""
 
-_READ_TOGETHER = 64  # untouched pages between two memories: asking for these, too, is less than asking once more
+# Most pages between two buffers that are looked up in one read: reading their entries is faster than a second read.
+_READ_TOGETHER = 64
 _PAGEMAP = "/proc/self/pagemap"
 
 
 def block_counts(sizes: Sequence[int]) -> Ints:
-    """The blocks of memories of these sizes: each begins with a block of its own."""
+    """Return the number of blocks of buffers of these sizes in bytes; each buffer begins a new block."""
     return -(-np.array(sizes, np.int64) // (PART * PARTS))
 
 
 class Memories:
-    """Memories that stay as they are until they are read; those of fewer bytes than `copied_below` may change.
+    """Buffers to be stored in a pool: some are copied at once, the others must not change until they are read.
 
-    What does not fill a part is copied, too, into a part filled up with zeros.
+    The remainder of a buffer that does not fill a part is also copied, into a part padded with zeros.
     """
 
     def __init__(
         self, memories: Sequence[Bytes], copied_below: int = 0, addresses: Sequence[int] | None = None
     ) -> None:
-        """`addresses` where they are known: asking is slow."""
+        """Copy the small buffers.
+
+        Args:
+            memories: the buffers.
+            copied_below: size in bytes below which a buffer is copied at once and may change afterwards.
+            addresses: addresses of the buffers if known, because querying them is slow.
+        """
         self.sizes = tuple(memory.size for memory in memories)
-        self._owners = memories  # keeps the addresses valid
+        self._owners = memories  # references that keep the addresses valid
         sizes = np.array(self.sizes, np.int64)
         self.addresses = np.array(addresses or [memory.ctypes.data for memory in memories], np.int64)
         copied = np.where(sizes < copied_below, sizes, sizes % PART)
@@ -56,7 +63,7 @@ class Memories:
 
     @property
     def size(self) -> int:
-        """Bytes of all memories, touched or not."""
+        """Return the bytes of all buffers, touched or not."""
         return sum(self.sizes)
 
     @property
@@ -64,7 +71,11 @@ class Memories:
         return int(self._parts.sum() + self._copied_parts.sum())
 
     def segments(self, touched: "TouchedPages") -> Any:
-        """All of it, in the order of its parts: a block must not come up twice, see parts.keep."""
+        """Return all buffers as an array of parts.SEGMENT, two for each buffer, in the order of their parts.
+
+        The order matters: parts.keep makes a new table whenever the block changes, so the parts of a block must follow
+        one another.
+        """
         blocks = block_counts(self.sizes)
         first = PARTS * (np.cumsum(blocks) - blocks)
         segments = np.zeros((len(self.sizes), 2), SEGMENT)
@@ -77,10 +88,10 @@ class Memories:
 
 
 class TouchedPages:
-    """Which pages of some memories anybody has ever written to or read from, where the system tells (Linux does).
+    """Pages of some buffers that have ever been written or read, if the system reports them (Linux does).
 
-    Most pages of a world are neither: they are zero without being looked at, and looking would make them take room.
-    Memories that lie beside each other are asked for together: of eight agents, 82 of them in 14 reads.
+    Most pages of a world are untouched. They are known to be zero without reading them, and reading them would allocate
+    memory. Neighbouring buffers are looked up together: 82 buffers of eight agents take 14 reads.
     """
 
     def __init__(self, memories: Memories) -> None:
@@ -92,10 +103,10 @@ class TouchedPages:
         first, last = first[order], last[order]
         begins = np.flatnonzero(np.diff(first, prepend=-_READ_TOGETHER - 2) > 0)
         begins = begins[(begins == 0) | (first[begins] - last[begins - 1] > _READ_TOGETHER)]
-        self._first = first[begins]  # page of each run
-        self._last = last[np.append(begins[1:], first.size) - 1] if first.size else first
+        self._first = first[begins]  # first page of each run of neighbouring buffers
+        self._last = last[np.append(begins[1:], first.size) - 1] if first.size else first  # last page of each run
         lengths = self._last - self._first + 1
-        self._at = np.cumsum(lengths) - lengths
+        self._at = np.cumsum(lengths) - lengths  # index in `entries` of the first page of each run
         self.entries = np.zeros(int(lengths.sum()), np.uint64)
         if not self._read():
             self._first = self._last = self._first[:0]
@@ -115,9 +126,14 @@ class TouchedPages:
             os.close(file)
 
     def places(self, addresses: Ints, sizes: Ints) -> Ints:
-        """The places among the entries of the pages on which memories of these sizes begin; pages.UNKNOWN for some.
+        """Return the index in `entries` of the first page of each buffer; pages.UNKNOWN if not all its pages are known.
 
-        One that was not asked for may begin on the last page of one that was: of it no more than that page is known.
+        A buffer that was not looked up may begin on the last page of one that was; it is unknown, as only that page is
+        known.
+
+        Args:
+            addresses: addresses of the buffers.
+            sizes: their sizes in bytes.
         """
         if not self._first.size:
             return np.full(addresses.size, pages.UNKNOWN)

@@ -1,13 +1,13 @@
-"""What is worth seeing in a run, found in what was recorded of it: nothing is run again.
+"""Notable moments of a run, found in its records without running it again.
 
-    largest_scrub(record, last)         the longest stretch of moves onto cells that the agent had stood on before
-    dearest_tick(record, last)          the tick with most expansions
-    dearest_restart(record, last)       the restart after which most was expanded until the next one
-    parting(one, other, last)           the first tick at which two agents stand on different cells, or differ otherwise
-    first_difference(timeline, other, last)     the same of two branches: the first command or agent that differs
+    largest_scrub(record, last)         the longest run of moves onto cells that the agent had visited before
+    dearest_tick(record, last)          the tick with the most expansions
+    dearest_restart(record, last)       the restart with the most expansions until the next one
+    parting(one, other, last)           the first tick at which two agents are on different cells, or differ otherwise
+    first_difference(timeline, other, last)     the first command or agent in which two branches differ
 
-`last` is how far to look; of a tick that was not recorded nothing is said. A tick t that is told of shows what
-happened in the tick before it, as the clock of the window does.
+`last` is the last tick to consider; ticks that are not recorded are ignored. What an agent did during tick t - 1 is
+reported with tick t, because the clock of the window shows t just afterwards.
 """
 
 from dataclasses import dataclass
@@ -26,15 +26,17 @@ Cells = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Scrub:
-    begin: int  # what the clock shows before its first move
-    end: int  # and after its last one
+    """Run of consecutive moves onto cells that the agent had visited before in the same trial."""
+
+    begin: int  # clock before the first move
+    end: int  # clock after the last move
     moves: int
-    cells: int  # different ones that it went over
+    cells: int  # number of different cells entered
 
 
 @dataclass(frozen=True)
 class Dearest:
-    """A tick, and the expansions that it cost: in it, or from it on."""
+    """Tick with the most expansions, or the restart with the most expansions after it."""
 
     tick: int
     expansions: int
@@ -42,29 +44,30 @@ class Dearest:
 
 @dataclass(frozen=True)
 class Parting:
-    """Where two agents first differ. The clock shows `tick` after that."""
+    """First difference between two agents."""
 
-    tick: int
+    tick: int  # clock just after the difference
     what: str  # "cell", "expansions", "marks", "phase", or "start"
-    one: int  # the two values
-    other: int
+    one: int  # value of the first agent
+    other: int  # value of the second agent
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What two branches first differ in: a command that only one of them has, or an agent."""
+    """First difference between two branches: a command that only one of them has, or an agent."""
 
     tick: int
-    entry: Entry | None = None
-    is_own: bool = False  # whether the command is that of the first branch
-    agent: int = -1
-    parting: Parting | None = None
+    entry: Entry | None = None  # the command; None: the difference is in an agent
+    is_own: bool = False  # whether the command belongs to the first branch
+    agent: int = -1  # number of the agent that differs; -1: the difference is a command
+    parting: Parting | None = None  # the difference in the agent
 
 
-# --- of one agent ---------------------------------------------------------------------------------
+# --- moments of one agent -------------------------------------------------------------------------
 
 
 def largest_scrub(record: Record, last: int) -> Scrub | None:
+    """Return the longest run of moves onto cells visited before in the same trial, up to tick `last`; None if none."""
     rows = record.rows_before(last)
     if not rows.size:
         return None
@@ -81,7 +84,7 @@ def largest_scrub(record: Record, last: int) -> Scrub | None:
 
 
 def _first_visits(cells: Cells, trials: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Whether each place is the first at which its cell stands within its trial."""
+    """Return for each index whether its cell occurs there for the first time in its trial."""
     found = np.zeros(cells.size, bool)
     _, firsts = np.unique(np.stack([trials, cells]), axis=1, return_index=True)
     found[firsts] = True
@@ -89,7 +92,7 @@ def _first_visits(cells: Cells, trials: npt.NDArray[np.int64]) -> npt.NDArray[np
 
 
 def _longest_run(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
-    """From and to of the longest stretch of true ones, the first of several."""
+    """Return begin and end (exclusive) of the longest run of true values; the first of several; (0, 0) if none."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
     begins, ends = edges[::2], edges[1::2]
     if not begins.size:
@@ -99,6 +102,7 @@ def _longest_run(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
 
 
 def dearest_tick(record: Record, last: int) -> Dearest | None:
+    """Return the tick with the most expansions up to tick `last`; None if nothing was expanded."""
     expanded = record.rows_before(last)["expanded"]
     if not expanded.size or not expanded.max():
         return None
@@ -107,6 +111,7 @@ def dearest_tick(record: Record, last: int) -> Dearest | None:
 
 
 def dearest_restart(record: Record, last: int) -> Dearest | None:
+    """Return the restart with the most expansions until the next one, up to tick `last`; None if there is none."""
     rows = record.rows_before(last)
     places = np.flatnonzero(rows["marks"] & log.RESTARTED)
     if not places.size:
@@ -116,15 +121,23 @@ def dearest_restart(record: Record, last: int) -> Dearest | None:
     return Dearest(record.joined + int(places[dearest]) + 1, int(sums[dearest]))
 
 
-# --- of two ---------------------------------------------------------------------------------------
+# --- differences between two agents or branches ---------------------------------------------------
 
 _FIELDS = (("cell", "cell"), ("expanded", "expansions"), ("marks", "marks"), ("phase", "phase"))
 
 
 def parting(one: Record, other: Record, last: int, *, in_cells_first: bool = True) -> Parting | None:
-    """Where they first stand apart; if they never do, where they first differ in anything else.
+    """Return the first difference between two agents.
 
-    Without `in_cells_first` whatever comes first counts: two branches of one agent differ in nothing until they do.
+    Args:
+        one: record of the first agent.
+        other: record of the second agent.
+        last: last tick to consider.
+        in_cells_first: whether a difference in cells takes precedence over earlier ones in other values. For the same
+            agent in two branches set it to False: all values are equal up to the first difference of any kind.
+
+    Returns:
+        The difference; None if there is none.
     """
     begin = max(one.joined, other.joined)
     if one.cell_at(begin) != other.cell_at(begin):
@@ -145,7 +158,10 @@ def _first_unequal(one: Record, other: Record, begin: int, last: int, name: str,
 
 
 def _values(record: Record, begin: int, last: int, name: str) -> npt.NDArray[np.int64]:
-    """Of each tick from `begin` to before `last`; who is at its end stays on its cell and does nothing."""
+    """Return a field of the rows from tick `begin` to before `last`, padded after the end of the record.
+
+    An agent that is done has no rows: it stays on its cell, and all other values are 0.
+    """
     rows = record.rows_before(last)[max(0, begin - record.joined) :]
     values = np.zeros(max(0, last - begin), np.int64)
     values[: rows.size] = rows[name]
@@ -155,7 +171,10 @@ def _values(record: Record, begin: int, last: int, name: str) -> npt.NDArray[np.
 
 
 def first_difference(timeline: Timeline, other: Timeline, last: int) -> Difference | None:
-    """What comes first; a command comes before what agents do in its tick."""
+    """Return the first difference between two branches up to tick `last`; None if there is none.
+
+    At equal ticks a command comes before an agent, because commands of a tick apply before agents act.
+    """
     found = [_first_command(timeline, other, last), *_agents_apart(timeline, other, last)]
     return min((d for d in found if d is not None), key=lambda d: (d.tick, d.entry is None), default=None)
 
@@ -169,7 +188,7 @@ def _first_command(timeline: Timeline, other: Timeline, last: int) -> Difference
 
 
 def _earlier(own: Entry | None, theirs: Entry | None) -> Difference:
-    """Of two commands that are not the same the earlier one is in one branch only."""
+    """Return the earlier of two commands at which sorted logs differ: only one branch has it."""
     is_own = theirs is None or (own is not None and own.tick <= theirs.tick)
     entry = own if is_own else theirs
     assert entry is not None

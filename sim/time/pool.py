@@ -1,12 +1,12 @@
-"""The pool that keyframes lie in: every part of memory once, however many keyframes have it.
+"""Pool of reference-counted memory parts: keyframes that have equal parts share one copy.
 
-    pool = Pool(most_bytes)                     room for so much; what is not used takes no memory
-    content = pool.kept(memories, like)         the memories as they are now, or None when there is no room for them
-    content.copy_into(memories)                 what is held, into memories of zeros; in pieces
+    pool = Pool(most_bytes)                     reserve address space; unused space takes no memory
+    content = pool.kept(memories, like)         store the present contents of buffers; None if there is no room
+    content.copy_into(memories)                 copy the contents into zeroed buffers, in slices
     pool.held                                   bytes in use
 
-A Content gives its room back when the last one who has it lets go of it. What is slow about setting memory aside is
-reading it. That may be done in another thread, while nobody writes to the memories, and nothing else is kept.
+A Content frees its parts when it is garbage-collected. Storing is slow because it reads all the memory; it may run in
+another thread, as long as no other thread writes to the buffers or stores anything in the pool.
 """
 
 import mmap
@@ -24,29 +24,30 @@ from sim.time.memories import Bytes, Memories, TouchedPages, block_counts
 
 Words = npt.NDArray[np.uint64]
 
-_SLOT_BYTES = PART + 8  # with who uses it and where it stands among the free ones
-_TABLE_BYTES = 4 * PARTS + 8
-_COPIED_AT_ONCE = 16  # blocks in one piece of a restore
+_SLOT_BYTES = PART + 8  # bytes of a part, with its reference count and its entry in the free list
+_TABLE_BYTES = 4 * PARTS + 8  # bytes of the table of a block, with its reference count and its free list entry
+_COPIED_AT_ONCE = 16  # blocks in one slice of a restore
 
 
 class Content:
-    """What a keyframe holds of its memories."""
+    """Contents of the buffers of one keyframe, stored in a pool."""
 
     def __init__(self, pool: "Pool", sizes: tuple[int, ...], blocks: npt.NDArray[np.int32]) -> None:
         self.pool, self.sizes, self.blocks = pool, sizes, blocks
         self.bytes = PART * int(parts.count_parts(pool.arrays, blocks))
-        """What a restore has to copy."""
+        """Bytes that a restore copies."""
 
     def __del__(self) -> None:
-        self.pool.gone.append(self.blocks)  # no more than that: something may be kept just now, in another thread
+        # Only queue the blocks: another thread may be storing a keyframe in the pool.
+        self.pool.gone.append(self.blocks)
 
     @property
     def own_bytes(self) -> int:
-        """What it takes beside its parts and tables."""
+        """Return the bytes of this object outside the pool."""
         return self.blocks.nbytes + 16 * len(self.sizes)
 
     def copy_into(self, memories: Sequence[Bytes]) -> Iterator[int]:
-        """Fill memories of zeros with what is held, piece by piece; yields the bytes copied."""
+        """Copy the contents into zeroed buffers in slices, and yield the bytes copied in each."""
         for memory, blocks in zip(memories, _split(self.blocks, self.sizes), strict=True):
             body, tail = _words_of(memory)
             for begin in range(0, blocks.size, _COPIED_AT_ONCE):
@@ -59,6 +60,8 @@ class Content:
 
 
 class Pool:
+    """Store of memory parts with a fixed capacity, see the module docstring."""
+
     def __init__(self, most_bytes: int) -> None:
         slots = most_bytes // PART + 2
         self.arrays = parts.Arrays(
@@ -70,13 +73,13 @@ class Pool:
             freed_tables=zeros(slots, np.int32),
             counts=np.zeros(4, np.int64),
         )
-        self.arrays.counts[[SLOTS, TABLES]] = 1  # slot 0 and table 0
-        self.gone: list[npt.NDArray[np.int32]] = []  # what is not held any more, its room not yet free
-        self._is_keeping = False
+        self.arrays.counts[[SLOTS, TABLES]] = 1  # slot 0 and table 0, which stand for zeros, are always in use
+        self.gone: list[npt.NDArray[np.int32]] = []  # blocks of deleted Contents, not yet released
+        self._is_keeping = False  # whether `kept` is running, perhaps in another thread
 
     @property
     def held(self) -> int:
-        """Bytes in use."""
+        """Return the bytes in use."""
         if not self._is_keeping:
             self._release_gone()
         slots, freed_slots, tables, freed_tables = self.arrays.counts.tolist()
@@ -89,9 +92,16 @@ class Pool:
         touched: TouchedPages | None = None,
         pace: Pace | None = None,
     ) -> Content | None:
-        """The memories as they are now; parts equal to those of `like` are shared with it. None: no room.
+        """Store the present contents of buffers.
 
-        `touched` is what was asked of them lately; who has a `pace` gives way to others (sim/kernels/pace.py).
+        Args:
+            memories: the buffers.
+            like: Content of an earlier keyframe; parts equal to its parts are shared.
+            touched: touched pages of the buffers, if already known.
+            pace: flag with which the kernel yields to other threads (sim/kernels/pace.py); None: it never yields.
+
+        Returns:
+            The stored contents; None if there is no room.
         """
         self._is_keeping = True
         try:
@@ -113,18 +123,20 @@ class Pool:
             parts.release(self.arrays, self.gone.pop())
 
 
-# --- memories as parts and blocks -----------------------------------------------------------------
+# --- buffers as parts and blocks ------------------------------------------------------------------
 
 
 def _split(blocks: npt.NDArray[np.int32], sizes: Sequence[int]) -> list[npt.NDArray[np.int32]]:
-    """The blocks of each memory."""
+    """Return the blocks of each buffer."""
     ends = np.cumsum(block_counts(sizes))
     return np.split(blocks, ends[:-1].tolist()) if len(sizes) else []
 
 
 def _blocks_before(sizes: tuple[int, ...], like: Content | None) -> npt.NDArray[np.int32]:
-    """What the memories were in an older keyframe. Memories come in the order in which the graph of the world is
-    walked; an agent more or less shifts some of them, and those that have another size now count as new.
+    """Return the blocks that each buffer had in an older keyframe; zeros for a buffer that counts as new.
+
+    Buffers are matched by their index in the order in which the object graph of the world is traversed. An added or
+    removed agent shifts some of them; a buffer whose size differs from its counterpart's counts as new.
     """
     blocks = np.zeros(int(block_counts(sizes).sum()), np.int32)
     if like is None:
@@ -139,7 +151,7 @@ def _blocks_before(sizes: tuple[int, ...], like: Content | None) -> npt.NDArray[
 
 
 def _words_of(memory: Bytes) -> tuple[Words, Words]:
-    """The whole parts of a memory, and what is left of it as a part filled up with zeros: no words if nothing is."""
+    """Return the whole parts of a buffer, and its remainder padded with zeros to a part (empty if none remains)."""
     whole = memory.size // PART * PART
     rest = memory.size - whole
     tail = np.zeros(PART if rest else 0, np.uint8)

@@ -1,7 +1,6 @@
-"""What has been recorded of a run: where each agent was after every tick, and the marks worth jumping to.
+"""Records of a run: where each agent was after every tick, and marks to jump to.
 
-A record is kept once for the whole run, so trails, charts and marks need no replay. It takes 16 bytes a tick and
-agent.
+A record covers the whole run, so trails, charts and marks need no replay. It takes 16 bytes per tick and agent.
 """
 
 from bisect import bisect_left
@@ -32,42 +31,42 @@ _KIND_OF_BIT = (
 )
 _MARKED = sum(bit for bit, _ in _KIND_OF_BIT)
 _KINDS_OF = tuple([kind for bit, kind in _KIND_OF_BIT if bits & bit] for bits in range(_MARKED + 1))
-"""By what is marked in a row."""
+"""Kinds of marks for each combination of the bits in _MARKED."""
 
 
 class Record:
-    """One agent's ticks, from the one in which it was put on the map."""
+    """Rows of one agent, one per tick, starting with the tick in which it was put on the map."""
 
     def __init__(self, agent: int, label: str, kind: str, joined: int, start: int) -> None:
         self.agent, self.label, self.kind = agent, label, kind
-        self.joined = joined
-        self.start = start  # the cell it was put on
-        self.spans: list[tuple[int, int]] = []  # ticks (from, to) in which it was active
-        self.cuts = 0  # how often something of it was forgotten: in between rows are only added
+        self.joined = joined  # tick in which the agent was put on the map
+        self.start = start  # cell on which the agent was put
+        self.spans: list[tuple[int, int]] = []  # half-open ranges of ticks in which the agent was active
+        self.cuts = 0  # number of truncations; as long as it is unchanged, rows were only appended
         self._rows = log.new_bare_log(256)
         self._count = 0
 
     @property
     def rows(self) -> npt.NDArray[np.void]:
-        """log.ROW of each tick from `joined` on, up to the last in which it was active; it waits in between."""
+        """Return log.ROW for each tick from `joined` to the last active one; ticks without activity are waits."""
         return self._rows[: self._count]
 
     @property
     def end(self) -> int:
-        """The tick behind the last row; from there on nothing has happened to it."""
+        """Return the tick after the last row; the agent has done nothing since."""
         return self.joined + self._count
 
     def rows_before(self, tick: int) -> npt.NDArray[np.void]:
-        """The rows of all ticks before `tick`: what had happened when the clock showed it."""
+        """Return the rows of all ticks before `tick`: what had happened when the clock showed `tick`."""
         return self._rows[: max(0, min(self._count, tick - self.joined))]
 
     def cell_at(self, tick: int) -> int:
-        """Where the agent stood when the clock showed `tick`."""
+        """Return the cell of the agent when the clock showed `tick`."""
         rows = self.rows_before(tick)
         return int(rows["cell"][-1]) if rows.size else self.start
 
     def append(self, tick: int, rows: npt.NDArray[np.void]) -> None:
-        """Take in rows of which the first is that of `tick`."""
+        """Append rows of consecutive ticks, starting with `tick`; ticks skipped before it become waits."""
         begin = tick - self.joined
         end = begin + rows.size
         if end > self._rows.size:
@@ -86,17 +85,17 @@ class Record:
         self._rows = rows
 
     def _wait_to(self, count: int) -> None:
-        """An agent at its end has no rows; if it goes on, it has waited in the meantime."""
+        """Fill up to `count` rows with waits, for an agent that was done and became active again."""
         self._rows[self._count : count] = (self.cell_at(self.end), 0, 0, 0, log.WAITING)
         self._count = count
 
     def last_active(self, tick: int) -> int:
-        """The end of its last active time before `tick`, 0 when there is none."""
-        place = bisect_left(self.spans, (tick,))  # behind those that began before it
+        """Return the end of the last active span that begins before `tick`, at most `tick`; 0 if there is none."""
+        place = bisect_left(self.spans, (tick,))  # number of spans that begin before `tick`
         return min(self.spans[place - 1][1], tick) if place else 0
 
     def truncate(self, tick: int) -> None:
-        """Forget `tick` and all that follows."""
+        """Remove the rows of `tick` and of all later ticks."""
         self.cuts += 1
         self.spans = [(begin, min(end, tick)) for begin, end in self.spans if begin < tick]
         self._count = self.spans[-1][1] - self.joined if self.spans else 0
@@ -109,12 +108,13 @@ class Record:
 
 
 class Marks:
-    """What happened when, by tick: restarts, back-moves, arrivals, proofs that there is no path."""
+    """Marks of a run sorted by tick: restarts, back-moves, arrivals, proofs that there is no path."""
 
     def __init__(self) -> None:
         self._marks = np.zeros(64, MARK)
         self._count = 0
-        self._new: list[tuple[int, int, int]] = []  # not among them yet: a run has some in most ticks, and few look
+        # Marks not yet in the array, which is only built when it is read: most ticks add some, and reads are rare.
+        self._new: list[tuple[int, int, int]] = []
 
     @property
     def all(self) -> npt.NDArray[np.void]:
@@ -123,7 +123,7 @@ class Marks:
         return self._marks[: self._count]
 
     def append(self, marks: list[tuple[int, int, int]]) -> None:
-        """Take in (tick, agent, kind) in the order of their ticks, none before the last one here."""
+        """Append (tick, agent, kind), sorted by tick, none before the last tick already here."""
         self._new += marks
 
     def _take_in(self) -> None:
@@ -135,12 +135,12 @@ class Marks:
         self._count = needed
 
     def between(self, first: int, last: int) -> npt.NDArray[np.void]:
-        """The marks from tick `first` to tick `last`, both included."""
+        """Return the marks from tick `first` to tick `last`, both included."""
         ticks = self.all["tick"]
         return self.all[np.searchsorted(ticks, first, "left") : np.searchsorted(ticks, last, "right")]
 
     def truncate(self, tick: int) -> None:
-        """Forget what is marked after `tick`."""
+        """Remove the marks after `tick`."""
         self._count = int(np.searchsorted(self.all["tick"], tick, "right"))
 
     def copy(self) -> "Marks":
@@ -150,17 +150,26 @@ class Marks:
 
 
 def marks_of_rows(agent: int, tick: int, rows: npt.NDArray[np.void]) -> list[tuple[int, int, int]]:
-    """(tick, agent, kind) of what rows report; the mark stands at the tick at which it is seen, one after its row."""
+    """Return (tick, agent, kind) of the marks in rows.
+
+    The tick of a mark is one after the tick of its row, because then the clock shows its effect.
+
+    Args:
+        agent: number of the agent.
+        tick: tick of the first row.
+        rows: log.ROW of consecutive ticks.
+    """
     marks = rows["marks"]
     found: list[tuple[int, int, int]] = []
-    for place in marks.nonzero()[0].tolist():  # np.flatnonzero takes twice as long, and this is done in every frame
+    # np.flatnonzero takes twice as long as nonzero, and this runs in every frame.
+    for place in marks.nonzero()[0].tolist():
         for kind in _KINDS_OF[marks.item(place) & _MARKED]:
             found.append((tick + place + 1, agent, kind))
     return found
 
 
 def marks_of_all(agents: Sequence[int], tick: int, rows: npt.NDArray[np.void]) -> list[tuple[int, int, int]]:
-    """The same of many agents, log.ROW[agents, ticks]."""
+    """Return (tick, agent, kind) of the marks of several agents, from log.ROW[agents, ticks]; see marks_of_rows."""
     bits = rows["marks"]
     found = []
     for who, when in zip(*(places.tolist() for places in np.nonzero(bits)), strict=True):

@@ -1,38 +1,40 @@
-"""Timeline: a run that can be wound back. A state is a setup, the commands and a tick; everything else is memory.
+"""Timeline: a simulation run that can be rewound to any tick, edited there and replayed.
 
-    timeline = Timeline(setup)          setup() makes the world of tick 0, its scripted commands in the queue
-    timeline.world                      the world at the present tick; another object after a seek backwards
-    timeline.advance(n)                 let ticks pass; the number that did
+The state of a run follows from a setup, the log of commands and a tick; everything else is a cache.
+
+    timeline = Timeline(setup)          setup() builds the world of tick 0 with its scripted commands queued
+    timeline.world                      the world at the present tick; a different object after a seek backwards
+    timeline.advance(n)                 run up to n ticks; returns the number of ticks run
     timeline.do(command)                apply a command now, between two ticks, and log it
-    timeline.seek(tick)                 the same world at another tick; the tick that was reached
-    timeline.begin_seek(tick)           the same in pieces, for a window:
-    timeline.continue_seek(work)          goes on for about `work` microseconds, says whether it is there
-    timeline.is_seeking                   until it is, `world` is the old one, or the one that is on its way
-    timeline.generation                 rises whenever `world` became another object or the past was changed
-    timeline.tick, .recorded_end          the present tick; the last tick on record
-    timeline.horizon, .end                the last tick on record before the past was changed; the later of both
-    timeline.continue_recording(work)     compute on to that end in the background; False when nothing is left
+    timeline.seek(tick)                 move the present to another tick; returns the tick that was reached
+    timeline.begin_seek(tick)           start a seek in time slices, for a window:
+    timeline.continue_seek(work)          run a slice of about `work` microseconds; True once the seek is finished
+    timeline.is_seeking                   while True, `world` is the world shown before, or the one being moved
+    timeline.generation                 generation counter: incremented when `world` is replaced or the past edited
+    timeline.tick, .recorded_end          the present tick; the last recorded tick
+    timeline.horizon, .end                the last tick recorded before the past was edited; the later of both ends
+    timeline.continue_recording(work)     recompute up to that end in the background; False when it is reached
     timeline.fork(tick)                 another timeline with the same setup, commands and past
 
-    timeline.records[agent]             Record: where an agent was after every tick, kept once (recorded.py)
+    timeline.records[agent]             Record: where an agent was after every tick, kept once per run (recorded.py)
     timeline.marks(first, last)         edits, restarts, back-moves, proofs of no path, arrivals; sorted by tick
     timeline.next_mark(tick), .previous_mark(tick)
-    timeline.diverged                   the first tick whose digest is not the one expected (`expect`), or None
-    timeline.notes()                    what the world has had to say, once for the whole run
+    timeline.diverged                   the first tick whose digest differs from the expected one (`expect`), or None
+    timeline.notes()                    the messages of the world, each once for the whole run
 
-    timeline.entries()                  all commands, those of the scenario and those done by hand
+    timeline.entries()                  all commands: those of the scenario and those added by the user
     timeline.set_enabled(id, yes), .move(id, tick), .delete(id), .duplicate(id, tick), .change(id, command)
-    timeline.insert(tick, command)      a command at any tick, past, present or future
-    timeline.complaints()               why some of them did not apply, by id
+    timeline.insert(tick, command)      add a command at any tick: past, present or future
+    timeline.complaints()               why some commands did not apply, by entry id
 
-A change of the past begins a seek to the present tick through the new past: go on with continue_seek, or settle().
-What moves the present (advance, do, apply_now) settles first; looking at `world` does not.
+An edit of the past starts a seek to the present tick through the new past; finish it with continue_seek() or settle().
+Methods that move the present (advance, do, apply_now) settle first; reading `world` does not.
 
-At a tick, the random change comes first, then its commands, then the agents. `seek(t)` shows tick t with its
-commands applied; a keyframe and a digest are of the moment before them.
+Within a tick, the random change of the map comes first, then the commands, then the agents. `seek(t)` shows tick t with
+its commands applied; a keyframe and a digest describe the moment before the commands.
 
-Work is measured in the microseconds that a replay took on the machine on which this was tuned. It is counted, never
-timed: ticks, expansions, changes of the map.
+Work is measured in the microseconds that a replay took on the machine on which the constants were tuned. It is counted
+(ticks, expansions, changes of the map) and never timed, so that it is deterministic.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -56,38 +58,39 @@ from sim.walker import Walker, WalkerView
 from sim.world import BULK, World
 
 SPACING = 100_000.0
-"""Work between two keyframes: what a seek replays at most, as long as the memory lasts."""
+"""Work between two keyframes, in microseconds: the most that a seek replays, unless memory runs short."""
 
 NEAR_SPACING = 12_000.0
-"""Work between keyframes around the playhead when stepping back; a denser row would cost more than it saves."""
+"""Minimum work between keyframes near the playhead when stepping back; closer ones would cost more than they save."""
 
-_STEP = 1.0  # work of ticks that are run at once, without what agents do in them
+_STEP = 1.0  # work of one call that advances the world, without the work of the agents
 _TICK = 0.5  # work of one tick of one agent, without its expansions
-_SLOW_TICK = 20.0  # the same of an agent that is asked tick by tick
-_EXPANSION = 0.1
-_COMMAND = 100.0
-_MAP_CELL = 0.012  # of a random change, for each cell of the map
-_FEW_MEMORIES = 500
-_FRAMING = 20 * 20.0  # setting a world aside takes 20 for each memory beyond the first few, and 5 % of all at most
-_BYTES_A_WORK = 5000  # memory that is copied in the meantime
+_SLOW_TICK = 20.0  # work of one tick of an agent that is called once per tick instead of in bulk
+_EXPANSION = 0.1  # work of one expansion
+_COMMAND = 100.0  # work of applying one command
+_MAP_CELL = 0.012  # work of a random change, per cell of the map
+_FEW_MEMORIES = 500  # buffers of a world that a snapshot saves at no notable cost
+# Extra spacing per further buffer: each takes 20 to save, and saving should take at most 5 % (1/20) of all work.
+_FRAMING = 20 * 20.0
+_BYTES_A_WORK = 5000  # bytes that can be copied per unit of work (microsecond)
 
 
 @dataclass(eq=False)
 class _Head:
-    """A world on its way along the timeline."""
+    """Cursor on a timeline: a world at some tick, with the work it took to get there."""
 
     world: World
-    work: float = 0.0  # from tick 0 to here
-    framed: float = float("-inf")  # work at which it was last set aside or restored
-    rate: float = 1000.0  # work of a tick, lately
-    statuses: dict[int, Status] = field(default_factory=dict)  # of the agents before the commands of the tick
-    looked: int = -1  # tick of the statuses
-    stirs: int = -1  # of the world then
-    is_due: bool = False  # whether it is set aside at the end of the next frame
-    is_stale: bool = False  # the past was changed: it stands where no way leads any more
+    work: float = 0.0  # work from tick 0 to the present tick
+    framed: float = float("-inf")  # value of `work` when the last keyframe was taken or restored
+    rate: float = 1000.0  # recent work per tick, see _count_work
+    statuses: dict[int, Status] = field(default_factory=dict)  # status of each agent before the commands of the tick
+    looked: int = -1  # tick at which `statuses` was read
+    stirs: int = -1  # activity counter of the world (World.stirs) when `statuses` was read
+    is_due: bool = False  # whether a keyframe is taken at the end of the next frame
+    is_stale: bool = False  # whether the past was edited, so that no replay reaches the state of this world any more
 
     def __post_init__(self) -> None:
-        self.expansions = expansions_of(self.world)  # when its work was last counted
+        self.expansions = expansions_of(self.world)  # total expansions when `work` was last updated
 
     @property
     def tick(self) -> int:
@@ -98,9 +101,12 @@ class _Head:
         return self.world.is_before_commands
 
     def look(self) -> bool:
-        """See how the agents stand, unless that has been seen at this tick: a command may have woken them since.
+        """Read the statuses of the agents, at most once per tick.
 
-        Returns whether any of them did something or was told something since the last look.
+        A second read at the same tick would be wrong: commands of the tick may have woken agents in the meantime.
+
+        Returns:
+            Whether the state of any agent may have changed since the last read.
         """
         if self.looked == self.world.tick:
             return False
@@ -114,20 +120,23 @@ class _Head:
 
 @dataclass(eq=False)
 class _Seek:
-    """A seek that is under way: first a restore, then a replay."""
+    """Seek in progress: it restores a keyframe first, then replays ticks."""
 
-    target: int
-    head: _Head | None = None
-    restoring: Restoring | None = None
-    stops: tuple[int, ...] = ()  # ticks on the way at which a keyframe is worth it
-    is_background: bool = False  # whether it moves a world of its own, never one that is shown
+    target: int  # tick to reach
+    head: _Head | None = None  # cursor that the seek moves; None while a keyframe is being restored
+    restoring: Restoring | None = None  # restore in progress
+    stops: tuple[int, ...] = ()  # ticks before the target at which a keyframe is worth taking
+    is_background: bool = False  # whether the seek moves a world of its own, never the one on screen
 
     def next_stop(self, tick: int) -> int:
+        """Return the first stop after `tick`, or the target."""
         return next((stop for stop in self.stops if stop > tick), self.target)
 
 
 class Timeline:
-    _head: _Head | None
+    """Run that can be rewound, edited and replayed, see the module docstring."""
+
+    _head: _Head | None  # cursor at the present tick, see _present
 
     def __init__(self, setup: Callable[[], World], store: KeyframeStore | None = None) -> None:
         world = setup()
@@ -141,20 +150,27 @@ class Timeline:
 
     def _begin(self, setup: Callable[[], World], track: Track, log: Log) -> None:
         self.setup, self._track, self.log = setup, track, log
-        self.on_lost_future: Callable[[Timeline], None] | None = None  # asked to keep what `do` would overwrite
-        self.on_entries: Callable[[Timeline, list[Entry], list[int]], None] | None = None  # new or altered, gone
+        # Callback before `do` overwrites a future, which it may keep as a branch.
+        self.on_lost_future: Callable[[Timeline], None] | None = None
+        # Callback after the log has changed: (timeline, new or altered entries, ids of removed entries).
+        self.on_entries: Callable[[Timeline, list[Entry], list[int]], None] | None = None
         self.history = History()
         self.horizon = self.generation = 0
         self._head = None
         self._seek: _Seek | None = None
-        self._recording: _Seek | None = None  # computes on to the old end after a change of the past
-        self._missed = 0  # tick shown before a change of the past after which the run ends earlier; 0: none
-        self._taking: Future[Keyframe | None] | None = None  # a keyframe that is read in another thread
+        self._recording: _Seek | None = None  # background seek that recomputes up to the old end after an edit
+        # Tick that was shown before an edit of the past, which may end the run earlier. A further edit (such as an
+        # undo) seeks back to it. 0: none.
+        self._missed = 0
+        self._taking: Future[Keyframe | None] | None = None  # keyframe that another thread is saving
 
     def fork(self, tick: int | None = None, store: KeyframeStore | None = None) -> "Timeline":
-        """Another timeline that was, and without new commands will be, the same; it shows `tick`.
+        """Return a copy of this timeline that runs identically until either of them gets new commands.
 
-        With a store of its own it may be used in another thread.
+        Args:
+            tick: tick that the copy shows; None: the present one.
+            store: keyframe store for the copy; None: it shares the present store. A copy with a store of its own may
+                be used in another thread.
         """
         other = Timeline.__new__(Timeline)
         shown = self.tick if tick is None else tick
@@ -166,7 +182,7 @@ class Timeline:
         return other
 
     def close(self) -> None:
-        """Give the memory of its keyframes back; the timeline is not to be used any more."""
+        """Free the memory of the keyframes. The timeline must not be used afterwards."""
         self._finish_keyframe()
         self._track.close()
 
@@ -176,34 +192,37 @@ class Timeline:
 
     @property
     def recorded_end(self) -> int:
-        """How far the run was ever recorded."""
+        """Return the last tick that is recorded with the present log."""
         return self.history.end
 
     @property
     def end(self) -> int:
-        """The last tick that the run has reached, on record now or before its past was changed."""
+        """Return the last tick that the run has reached, recorded now or before its past was edited."""
         return max(self.recorded_end, self.horizon)
 
     @property
     def diverged(self) -> int | None:
+        """Return the first tick at which a replay differed from the recorded run; None if none did."""
         return self.history.diverged
 
     @property
     def divergence(self) -> Divergence | None:
-        """The same with what differs."""
+        """Return the first difference between a replay and the recorded run, with digests and agents; None if none."""
         return self.history.divergence
 
     def report_divergence(self, tick: int) -> None:
-        """The run is not what it was when it was recorded."""
+        """Note that at `tick` a replay differed from the recorded run."""
         self.history.report_divergence(Divergence(tick))
 
     def expect(
         self, digests: Iterable[str], last: tuple[int, str] | None = None, agents: Mapping[int, str] | None = None
     ) -> None:
-        """What the digests of this run are to be; `last` is that of a tick with its commands applied, `agents` those
-        of the agents at that tick.
+        """Set the digests that this run should have; a difference is reported in `diverged`.
 
-        A run that comes to others is reported as `diverged`.
+        Args:
+            digests: digests of ticks 0, DIGEST_EVERY, 2 * DIGEST_EVERY, ..., each before the commands of its tick.
+            last: a tick and its digest with the commands of the tick applied.
+            agents: digests of the agents, by number, at the tick of `last`.
         """
         self.history.expect(digests, last, agents or {})
 
@@ -219,7 +238,7 @@ class Timeline:
 
     @property
     def target(self) -> int:
-        """The tick that is shown, or that a seek is under way to."""
+        """Return the target of the seek in progress, or else the present tick."""
         return self._seek.target if self._seek else self.tick
 
     @property
@@ -232,14 +251,15 @@ class Timeline:
 
     @property
     def _heads(self) -> list[_Head]:
-        """The one that is shown and the one that a seek moves, as far as they are there: mostly it is the same."""
+        """Return the cursor at the present tick and the one that a seek moves, without missing ones and duplicates."""
         both = dict.fromkeys((self._head, self._seek.head if self._seek else None))
         return [head for head in both if head is not None]
 
     def _present(self) -> _Head:
-        """The head that is shown. A fork has none before it is looked at: then it is the one its seek begins with.
+        """Return the cursor at the present tick.
 
-        Looking never makes the seek arrive. It may have a whole run ahead of it, and a window asks for each picture.
+        A new fork has no cursor: the first call takes the one with which its seek begins. It does not finish the seek,
+        which may have to replay the whole run, because a window reads the present in each frame.
         """
         if self._head is None:
             assert self._seek is not None
@@ -247,7 +267,7 @@ class Timeline:
         return self._head
 
     def _head_of(self, seek: _Seek) -> _Head:
-        """The head that a seek moves, restored to the end if that is still going on."""
+        """Return the cursor that a seek moves, after finishing the restore of its keyframe."""
         while seek.restoring is not None:
             seek.restoring.step()
             frame, world = seek.restoring.frame, self.store.load(seek.restoring)
@@ -259,9 +279,14 @@ class Timeline:
         return seek.head
 
     def advance(self, ticks: int, *, is_shown: bool = False) -> int:
-        """Let up to `ticks` ticks pass; fewer when the world is over. Their rows are in `records`.
+        """Run up to `ticks` ticks and record their rows in `records`.
 
-        `is_shown`: apply the commands of the tick that is reached, so that it looks as it does after a seek.
+        Args:
+            ticks: most ticks to run.
+            is_shown: whether to apply the commands of the tick that is reached, as a seek does.
+
+        Returns:
+            The number of ticks run: fewer than `ticks` if the world is over.
         """
         self.settle()
         head = self._present()
@@ -273,15 +298,19 @@ class Timeline:
         return passed
 
     def apply_now(self) -> None:
-        """Apply what is due at this tick without letting time pass."""
+        """Apply the commands due at the present tick, without running it."""
         self.settle()
         self._apply(self._present())
 
     def go_on_measuring(self) -> bool:
-        """For about a tick's worth of time judge moves that still wait for it, and look for the optimum of a map that
-        was drawn on before anybody planned; whether there was anything.
+        """Process pending measurements for as long as they may take in one tick.
 
-        Not while a keyframe is read: that would have to be waited for.
+        Measurements are the check of moves for optimality, and the cost of the cheapest path on a map that was edited
+        before any agent planned. Nothing is done while another thread saves a keyframe, because the world must not
+        change until it has finished.
+
+        Returns:
+            Whether there was something to process.
         """
         if self.is_being_read or not self.is_measuring:
             return False
@@ -292,11 +321,11 @@ class Timeline:
 
     @property
     def is_measuring(self) -> bool:
-        """Whether there are numbers to come that no tick is needed for."""
+        """Return whether measurements are pending that need no further tick."""
         return self.world.measuring.is_waiting or self.world.has_old_optima
 
     def true_distance(self, cell: int) -> float | None:
-        """Cost of the cheapest path from a cell to the goal; None while it is not known: ask again a frame later."""
+        """Return the cost of the cheapest path from a cell to the goal; None if unknown yet: call again next frame."""
         if self.is_being_read:
             return None
         self._finish_keyframe()
@@ -309,15 +338,23 @@ class Timeline:
 
     @property
     def is_being_read(self) -> bool:
-        """Whether nobody may write to the world, because a keyframe of it is read in another thread."""
+        """Return whether the world must not be changed, because another thread is saving a keyframe of it."""
         return self._taking is not None and not self._taking.done()
 
     def do(self, command: Command, keeps_later: bool = False, stroke: int = 0) -> Entry:
-        """Apply a command now and log it, as part of a stroke or (0) as one of its own.
+        """Apply a command at the present tick and log it.
 
-        In the past this overwrites the future: commands done by hand later than now are gone from this timeline,
-        unless `keeps_later`. `on_lost_future` is asked before, to keep the old run as a branch. The future reaches to
-        `end`, not to `recorded_end`: a change of the past shortens the record, but nothing that was done.
+        At a past tick this overwrites the future: later commands of the user are removed from this timeline, unless
+        `keeps_later`. `on_lost_future` is called first, so that it can keep the old run as a branch. The future extends
+        to `end`, not only to `recorded_end`: an edit of the past shortens the record, but removes no commands.
+
+        Args:
+            command: the command.
+            keeps_later: whether to keep later commands of the user.
+            stroke: number of the stroke that the command belongs to; 0: it is a stroke by itself.
+
+        Returns:
+            The new log entry.
         """
         self.settle()
         head = self._present()
@@ -342,7 +379,7 @@ class Timeline:
     def _advance(
         self, head: _Head, ticks: int, work: float = float("inf"), *, begins_with_keyframe: bool = True
     ) -> int:
-        """Let ticks pass for a head, up to a limit of work; what was never run before is recorded."""
+        """Advance a cursor by up to `ticks` ticks within a limit of work, recording new ticks; return the ticks run."""
         self._finish_keyframe()
         passed, begin = 0, head.work
         while passed < ticks and head.work - begin < work:
@@ -351,7 +388,8 @@ class Timeline:
             self._apply(head)
             left = min(work - (head.work - begin), SPACING / 2)
             most = min(ticks - passed, max(1, int(left / head.rate)))
-            done = 0 if head.world.is_over else self._stretch(head, most)  # the rows of the last tick stay to be seen
+            # World.advance would clear the rows of the last tick, which the window still shows.
+            done = 0 if head.world.is_over else self._stretch(head, most)
             if not done:
                 self._meet_end(head)
                 break
@@ -359,7 +397,11 @@ class Timeline:
         return passed
 
     def _stretch(self, head: _Head, ticks: int) -> int:
-        """Ticks without any command in between, all of them new or all of them recorded."""
+        """Advance up to the next command or digest, through ticks that are all new or all recorded.
+
+        Returns:
+            The number of ticks run.
+        """
         world, begin, end = head.world, head.world.tick, self.recorded_end
         is_new = begin >= end
         boundary = DIGEST_EVERY - begin % DIGEST_EVERY
@@ -390,10 +432,10 @@ class Timeline:
             before, head.expansions = head.expansions, expansions_of(head.world)
             work = work_of(head.world, ticks, max(0, head.expansions - before))
         head.work += work
-        head.rate = max(work / ticks, head.rate / 2)  # quick to fear the worst, slow to forget it
+        head.rate = max(work / ticks, head.rate / 2)  # rises at once and falls slowly, so that slices seldom overrun
 
     def _apply(self, head: _Head) -> None:
-        """Apply the commands of this tick, and see who is there now."""
+        """Apply the commands of the cursor's tick; if the tick is new, record new agents and messages."""
         self._finish_keyframe()
         if head.is_before_commands:
             head.look()
@@ -405,7 +447,10 @@ class Timeline:
         head.world.notes.clear()
 
     def expectations(self) -> tuple[tuple[str, ...], tuple[int, str] | None, dict[int, str]]:
-        """What to expect of a run that is saved now: what was recorded, and beyond that what was expected before."""
+        """Return the arguments of `expect` for a run that is saved now.
+
+        Digests of recorded ticks come from the record, digests of later ticks from an earlier call of `expect`.
+        """
         history = self.history
         digests = (*history.digests, *history.expected[len(history.digests) :])
         if self.is_seeking:
@@ -415,18 +460,20 @@ class Timeline:
         return digests, (self.tick, world.digest()), {w.id: world.walker_digest(w) for w in world.walkers}
 
     def _meet_end(self, head: _Head) -> None:
-        """The world is over: there are no more ticks, whatever there was before the past was changed."""
+        """Set the end of the run after its world is over: ticks recorded before an edit do not exist any more."""
         if head.tick >= self.recorded_end:
             self.horizon = self.recorded_end
 
     # --- keyframes --------------------------------------------------------------------------------
 
     def _wants_keyframe(self, head: _Head) -> bool:
-        """Whether a seek would replay too much without one here: the work since the last keyframe has come to SPACING,
-        or to more where keyframes take long to make and to read.
+        """Return whether a keyframe is due at the cursor, so that later seeks do not replay too much.
+
+        A keyframe is due when the work since the last one has reached SPACING, or more where keyframes take long to
+        save and to restore.
         """
         if head.work - head.framed < SPACING:
-            return False  # nearly always; finding the last keyframe takes longer than this test
+            return False  # the usual case, tested first because finding the last keyframe takes longer
         last = self._track.at_or_before(head.tick)
         if last is not None and last.tick == head.tick:
             return False
@@ -442,10 +489,10 @@ class Timeline:
             self._track.add(frame)
 
     def _take_keyframe_beside(self, head: _Head) -> None:
-        """If one is due, have it read while the window draws: the world stands still until the next tick.
+        """Save a keyframe in the background if one became due in the last frame.
 
-        One frame after it became due. What makes it due is mostly a tick with a change of the map, and that is the
-        most work that a frame has without it.
+        Another thread saves it while the window draws, because the world does not change before the next tick. It is
+        delayed by one frame: a keyframe mostly becomes due by a change of the map, and that frame is the longest.
         """
         if self.store.beside is None or not head.is_before_commands or not self._wants_keyframe(head):
             return
@@ -459,7 +506,7 @@ class Timeline:
                 self._taking = self.store.read_beside(taking, before)
 
     def _finish_keyframe(self) -> None:
-        """Wait for the keyframe that is being read, if any: the world is about to move."""
+        """Wait for the keyframe that another thread is saving, if any. Call it before the world changes."""
         if self._taking is not None:
             self.store.hurry()
             frame, self._taking = self._taking.result(), None
@@ -470,7 +517,7 @@ class Timeline:
         return self._prepared(_Head(self.setup()))
 
     def _prepared(self, head: _Head) -> _Head:
-        """Give a world that stands before the commands of its tick those of this timeline."""
+        """Return a cursor whose world is before the commands of its tick, after queueing the commands of this log."""
         head.world.replace_queue(self.log.due(head.tick))
         head.world.prepare()
         return head
@@ -482,18 +529,18 @@ class Timeline:
         return self._seek is not None
 
     def seek(self, tick: int) -> int:
-        """The world at another tick. Returns the tick reached: less than asked for when the world is over."""
+        """Move the present to another tick and return the tick reached: an earlier one if the run ends before it."""
         self.begin_seek(tick)
         self.settle()
         return self.tick
 
     def settle(self) -> None:
-        """Finish the seek that is under way, if any."""
+        """Finish the seek in progress, if any."""
         while not self.continue_seek(float("inf")):
             pass
 
     def begin_seek(self, tick: int) -> None:
-        """Set out for another tick; a seek that is under way goes there instead."""
+        """Start a seek to another tick; it replaces a seek in progress."""
         self._finish_keyframe()
         self._missed = 0
         seek = _Seek(max(0, tick))
@@ -501,7 +548,7 @@ class Timeline:
         self._seek = seek
 
     def _plan(self, seek: _Seek) -> None:
-        """Choose what a seek begins with: a world that is on the way, a keyframe, or a world of tick 0."""
+        """Choose the start of a seek: a cursor before the target, a keyframe, or a new world of tick 0."""
         seek.head, seek.restoring, seek.stops = None, None, ()
         frame = self._track.at_or_before(seek.target)
         head = None if seek.is_background else self._nearest_head(seek.target)
@@ -515,9 +562,10 @@ class Timeline:
             seek.head = self._new_head()
 
     def make_whole(self) -> None:
-        """After an error in the middle of a tick: nobody knows how far its world got, so it is made anew from before.
+        """Recover from an error within a tick by restoring the world from before it.
 
-        The tick is the present one, or the last that was recorded.
+        The world is in an unknown state then, so all cursors are discarded. The seek goes to the present tick, or to
+        the last recorded one if that is earlier.
         """
         tick = min(self.target, self.recorded_end)
         self._taking = self._recording = None
@@ -526,18 +574,18 @@ class Timeline:
         self.begin_seek(tick)
 
     def _nearest_head(self, tick: int) -> _Head | None:
-        """A world that is on the way to this tick: the one shown, or the one a seek has got so far."""
+        """Return the latest valid cursor at or before this tick, of the present or of a seek; None if there is none."""
         usable = [head for head in self._heads if head.tick <= tick and not head.is_stale]
         return max(usable, key=lambda head: head.tick, default=None)
 
     def _stops(self, begin: int, tick: int) -> tuple[int, ...]:
-        """Where more keyframes are set on the way back, so that the next step back has less to replay."""
+        """Return ticks at which a seek backwards takes more keyframes, so that the next step back replays less."""
         if self._head is None or tick >= self._head.tick:
             return ()
         return begin + (tick - begin) // 2, tick - (tick - begin) // 4
 
     def continue_seek(self, work: float = 4000.0) -> bool:
-        """Go on with a seek for about so many microseconds; whether it has arrived."""
+        """Run a slice of about `work` microseconds of the seek in progress; return whether no seek is left."""
         seek = self._seek
         if seek is None:
             return True
@@ -550,7 +598,7 @@ class Timeline:
         return True
 
     def _replay(self, seek: _Seek, head: _Head, work: float) -> bool:
-        """Go towards the target for a while; whether it, or the end of the run, is reached."""
+        """Replay towards the target within a limit of work; return whether the target or the end is reached."""
         begin = head.work
         while head.tick < seek.target:
             left = work - (head.work - begin)
@@ -579,7 +627,7 @@ class Timeline:
             self._show_last_row(walker, head.tick)
 
     def _show_last_row(self, walker: Walker, tick: int) -> None:
-        """Whatever the way here, the rows of a world after a seek are those of its last tick."""
+        """Give a walker its row of the last tick only, so that a world looks the same however a seek reached it."""
         record = self.records[walker.id]
         is_active = record.last_active(tick) == tick
         rows = record.rows_before(tick)[-1:] if is_active else log.new_log(0)
@@ -589,13 +637,16 @@ class Timeline:
 
     @property
     def is_recording(self) -> bool:
-        """Whether a change of the past has left ticks to compute up to the old end."""
+        """Return whether, after an edit of the past, ticks up to the old end remain to be recomputed."""
         return self.recorded_end < self.horizon
 
     def continue_recording(self, work: float = 4000.0) -> bool:
-        """Compute on to the old end for about `work` microseconds, in a world of its own: the present stays.
+        """Recompute towards the old end for about `work` microseconds, in a separate world: the present stays.
 
-        Returns whether ticks are left. Nothing is done while a seek is under way or a keyframe is read.
+        Nothing is done during a seek or while another thread saves a keyframe.
+
+        Returns:
+            Whether ticks remain to be recomputed.
         """
         if not self.is_recording:
             self._recording = None
@@ -615,16 +666,16 @@ class Timeline:
     # --- the log as data --------------------------------------------------------------------------
 
     def entries(self) -> tuple[Entry, ...]:
-        """All commands by tick; those of one tick in the order in which they apply."""
+        """Return all log entries by tick; entries of one tick are in the order in which they apply."""
         return tuple(self.log.entries)
 
     def labels_of(self, walkers: Iterable[Walker | WalkerView]) -> tuple[str, ...]:
-        """What agents are called: by the name that each was given last, also at ticks before that."""
+        """Return the labels of agents: the name given last in the log, which also holds at earlier ticks."""
         names = self.log.given_names()
         return tuple([names.get(walker.id, walker.label) or walker.spec.name for walker in walkers])
 
     def insert(self, tick: int, command: Command, stroke: int = 0) -> Entry:
-        """A command at any tick, behind those that are there. Later commands stay."""
+        """Log a command at any tick, after the commands already there, and return its entry; later commands stay."""
         entry = self.log.by_hand(tick, command, stroke)
         self._rewrite(placed(self.log.entries, entry), tick)
         self._tell([entry], [])
@@ -640,14 +691,14 @@ class Timeline:
         self._alter(replace(self.log.entry(entry_id), command=self.log.numbered(command)))
 
     def duplicate(self, entry_id: int, tick: int, stroke: int = 0) -> Entry:
-        """The same command once more at another tick; an agent is added as one of its own."""
+        """Log a copy of a command at another tick and return its entry; a copied AddAgent adds a new agent."""
         command = self.log.entry(entry_id).command
         if isinstance(command, commands.AddAgent):
             return self.insert(max(0, tick), replace(command, agent=None), stroke)
         return self.insert(max(0, tick), replace(command), stroke)
 
     def put_back(self, entry: Entry) -> None:
-        """An entry that was deleted, as it was and with its number; nothing if it is there."""
+        """Restore a deleted entry under its old id; do nothing if the log still has it."""
         if all(other.id != entry.id for other in self.log.entries):
             self._rewrite(placed(self.log.entries, entry), entry.tick)
             self._tell([entry], [])
@@ -658,7 +709,7 @@ class Timeline:
         self._tell([], [entry_id])
 
     def replace_log(self, entries: Iterable[Entry]) -> None:
-        """Another log altogether, as a file or a journal has it; entries keep their numbers."""
+        """Replace the whole log by entries from a file or a journal, which keep their ids."""
         entries = self.log.adopted(entries)
         pairs = zip_longest(self.log.entries, entries)
         differing = next(((a, b) for a, b in pairs if a is not b and a != b), None)
@@ -676,10 +727,10 @@ class Timeline:
             self.on_entries(self, altered, gone)
 
     def _rewrite(self, entries: list[Entry], tick: int) -> None:
-        """Another log, the same before `tick`; sets out for the present tick through what has become of it."""
+        """Replace the log by one that is equal before `tick`, and start a seek to the present tick through it."""
         present = max(self.target, self._missed)
         last_before, last = last_tick(self.log.entries), last_tick(entries)
-        if last < last_before:  # the run may have gone on only because a command was waiting
+        if last < last_before:  # the old run may have continued only because a later command was pending
             tick = min(tick, max(last, self.history.last_active(tick)))
         self.log.entries = entries
         self._truncate(tick, keeps_now=False)
@@ -693,14 +744,14 @@ class Timeline:
         self._missed = present
 
     def _truncate(self, tick: int, keeps_now: bool) -> None:
-        """Forget what was recorded after `tick`; and, unless `keeps_now`, what the commands of `tick` did."""
+        """Discard what was recorded after `tick` and, unless `keeps_now`, the effects of the commands of `tick`."""
         self._finish_keyframe()
         self._recording = None
         self._track.forget_after(tick)
         self.history.truncate(tick, keeps_now)
 
     def complaints(self) -> dict[int, str]:
-        """Why commands did not apply, by the id of their entry."""
+        """Return the reasons why commands did not apply, by the id of their entry."""
         return self.log.complaints(self.history.notes.values())
 
     # --- what was recorded ------------------------------------------------------------------------
@@ -709,11 +760,11 @@ class Timeline:
         return tuple(self.history.notes.values())
 
     def digests(self) -> tuple[str, ...]:
-        """The digests of ticks 0, DIGEST_EVERY, 2 * DIGEST_EVERY and so on, as far as the run was recorded."""
+        """Return the digests of ticks 0, DIGEST_EVERY, 2 * DIGEST_EVERY and so on, as far as the run is recorded."""
         return tuple(self.history.digests)
 
     def marks(self, first: int, last: int, kinds: Iterable[MarkKind] = tuple(MarkKind)) -> npt.NDArray[np.void]:
-        """recorded.MARK of these kinds from tick `first` to tick `last`, both included, sorted by tick."""
+        """Return the marks (recorded.MARK) of these kinds from tick `first` to `last`, both included, by tick."""
         wanted = [int(kind) for kind in kinds]
         marks = self.history.marks.between(first, last)
         if len(set(wanted)) < len(MarkKind):
@@ -725,33 +776,39 @@ class Timeline:
         return both[np.argsort(both["tick"], kind="stable")]
 
     def next_mark(self, tick: int, kinds: Iterable[MarkKind] = tuple(MarkKind)) -> int | None:
-        """The tick of the first mark after `tick`."""
+        """Return the tick of the first mark after `tick`; None if there is none."""
         found = self.marks(tick + 1, 1 << 30, kinds)
         return int(found["tick"][0]) if found.size else None
 
     def previous_mark(self, tick: int, kinds: Iterable[MarkKind] = tuple(MarkKind)) -> int | None:
-        """The tick of the last mark before `tick`."""
+        """Return the tick of the last mark before `tick`; None if there is none."""
         found = self.marks(0, tick - 1, kinds)
         return int(found["tick"][-1]) if found.size else None
 
 
 def work_of(world: World, ticks: int, expansions: int) -> float:
-    """What it takes, in microseconds, to run the last `ticks` ticks of a world, after which no command was due."""
+    """Return the estimated microseconds that the last `ticks` ticks of a world took.
+
+    Args:
+        world: the world after these ticks, which were run without a command in between.
+        ticks: number of ticks.
+        expansions: expansions in these ticks.
+    """
     tick = sum([_TICK if walker.spec.runs_in_bulk else _SLOW_TICK for walker in world.walkers])
     event = _MAP_CELL * world.grid.cells if world.random_changes.is_due(world.tick - ticks) else 0.0
     return _STEP + ticks * tick + expansions * _EXPANSION + event
 
 
 def restoring_work(frame: Keyframe) -> float:
-    """What it takes, in microseconds, to restore a keyframe."""
+    """Return the estimated microseconds that restoring a keyframe takes."""
     return frame.content.bytes / _BYTES_A_WORK
 
 
 def _framing_work(frame: Keyframe) -> float:
-    """What keyframes must be apart beyond the usual where setting one aside takes long, as with hundreds of agents."""
+    """Return the extra work between keyframes where saving one takes long, as with hundreds of agents."""
     return _FRAMING * max(0, len(frame.content.sizes) - _FEW_MEMORIES)
 
 
 def expansions_of(world: World) -> int:
-    """All expansions so far of those who are there, and of measuring them."""
+    """Return all expansions so far of the agents on the map, and of measuring true distances for them."""
     return sum([walker.expansions for walker in world.walkers]) + world.measuring.expansions

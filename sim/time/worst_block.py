@@ -1,15 +1,15 @@
-"""Find the worst block: what single block, at what moment, costs an agent most?
+"""Search for the worst block: the single block and the tick that cost an agent most.
 
     tasks = switch_tasks(timeline, ticks)       every switch at each of these ticks
-    tasks = path_tasks(timeline, agents, ticks) every cell that these agents still came by after each of them
+    tasks = path_tasks(timeline, agents, ticks) every cell that these agents visited after each of these ticks
     search = WorstBlock(timeline, agent, tasks)
-    while not search.step(work): ...            in pieces, or in a thread: it shares nothing that changes
-    search.done, search.total                   progress; to cancel it, leave off
-    search.results()                            dearest first, as far as it has got
-    branch = open_what_if(tree, number, result) any of them as a branch
+    while not search.step(work): ...            in time slices, or in a thread: it shares no mutable data
+    search.done, search.total                   progress; to cancel the search, stop calling step()
+    search.results()                            the results so far, most expensive first
+    branch = open_what_if(tree, number, result) open a result as a branch
 
-Every candidate is the whole run from its tick on, with everything else as it is: same commands, same agents, same
-random changes. So what a result says is what its branch shows.
+Every candidate is simulated from its tick to the end with everything else unchanged: commands, agents and random
+changes. So the branch of a result shows exactly what the result says.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -28,37 +28,39 @@ from sim.world import World
 NEVER = float("inf")
 
 MOST_TICKS = 50_000
-"""Ticks after its block that an agent may still walk; one that walks longer counts as one that never arrives."""
+"""Most ticks simulated after a block; an agent that takes longer counts as never arriving."""
 
-_PIECE = 256  # ticks between two looks at the work done
+_PIECE = 256  # ticks between two checks of the work done
 
 
 @dataclass(frozen=True)
 class Block:
-    """Something that may be blocked."""
+    """Cell or switch that may be blocked."""
 
     name: str
     command: Command
 
 
 Task = tuple[int, Block]
-"""A block and the tick to try it at."""
+"""A tick and the block to try at it."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended for the agent."""
+    """End of a simulated run for the agent."""
 
-    cost: float  # walked until it arrived, infinite when it never did
-    tick: int  # at which it arrived or was given up
+    cost: float  # cost of the walk to the goal; infinite if the agent never arrived
+    tick: int  # tick of the arrival, or at which the run was stopped
 
 
 @dataclass(frozen=True)
 class Result:
+    """Effect of one block at one tick."""
+
     tick: int
     block: Block
     outcome: Outcome
-    extra: float  # cost beyond that of the run without the block
+    extra: float  # extra cost compared with the run without the block
 
     @property
     def never_arrives(self) -> bool:
@@ -69,12 +71,15 @@ class Result:
 
 
 def spread_ticks(first: int, last: int, count: int) -> list[int]:
-    """So many ticks, spread evenly from one to the other."""
+    """Return up to `count` different ticks, spaced evenly from `first` to `last`."""
     return sorted({int(tick) for tick in np.linspace(first, last, max(1, count)).round()})
 
 
 def switch_tasks(timeline: Timeline, ticks: Iterable[int]) -> list[Task]:
-    """Every switch at each of the ticks; the cells of one that is named later than that."""
+    """Return tasks that block every switch at each of the ticks.
+
+    A switch that a command names during the run may not exist yet at a tick, so its cells are blocked directly.
+    """
     late = {entry.command.name for entry in timeline.entries() if isinstance(entry.command, NameSwitch)}
     blocks = [
         Block(name, EditCells(blocked=cells) if name in late else SetSwitch(name, True))
@@ -84,9 +89,10 @@ def switch_tasks(timeline: Timeline, ticks: Iterable[int]) -> list[Task]:
 
 
 def path_tasks(timeline: Timeline, agents: Iterable[int], ticks: Iterable[int]) -> list[Task]:
-    """Every cell that one of these agents came by after each of the ticks, in the order of their coming.
+    """Return tasks that block, at each of the ticks, every cell that one of these agents visited later.
 
-    The cell it stands on at that tick cannot be blocked; blocking the goal would make it another problem.
+    Left out are the cells on which the agents are at that tick, which cannot be blocked, and the goal, because blocking
+    it would change the problem. Cells are in the order of the agents' visits.
     """
     agents = list(agents)
     return [(tick, block) for tick in ticks for block in _blocks_ahead(timeline, agents, tick)]
@@ -116,7 +122,7 @@ def _moves_goal(command: Command) -> bool:
 
 
 class WorstBlock:
-    """The search for the worst block for one agent, in pieces."""
+    """Search in time slices for the block that costs one agent most."""
 
     def __init__(self, timeline: Timeline, agent: int, tasks: Iterable[Task], most_ticks: int = MOST_TICKS) -> None:
         self.agent, self.most_ticks = agent, most_ticks
@@ -126,12 +132,12 @@ class WorstBlock:
         self._results: list[Result] = []
         entries = timeline.entries()
         self._last_goal = max((e.tick for e in entries if e.is_enabled and _moves_goal(e.command)), default=0)
-        # A store of its own: the timeline goes on meanwhile, perhaps in another thread.
+        # The fork has a store of its own, because the timeline continues meanwhile, perhaps in another thread.
         self._fork = timeline.fork(self.tasks[0][0] if self.tasks else 0, KeyframeStore(timeline.store.budget))
         self._running = self._run()
 
     def step(self, work: float = 4000.0) -> bool:
-        """Go on for about so many microseconds of simulation; whether all is done."""
+        """Simulate for about `work` microseconds; return whether all tasks are done."""
         spent = 0.0
         for piece in self._running:
             spent += piece
@@ -140,11 +146,11 @@ class WorstBlock:
         return True
 
     def results(self) -> list[Result]:
-        """What has been found, the dearest first."""
+        """Return the results so far, most expensive first."""
         return sorted(self._results, key=lambda result: (-result.extra, result.tick))
 
     def _run(self) -> Iterator[float]:
-        """Yields the work of each piece."""
+        """Process all tasks, and yield the work of each time slice."""
         base: _Base | None = None
         for tick, block in self.tasks:
             if base is None or base.tick != tick:
@@ -152,7 +158,7 @@ class WorstBlock:
                 base = _Base(self._fork)
                 if self.baseline is None:
                     self.baseline = yield from self._outcome(base.world(), base.tick)
-            if base.tick == tick:  # else the run is over before that
+            if base.tick == tick:  # otherwise the run is over before the tick of the task
                 yield from self._try(base, tick, block)
             self.done += 1
 
@@ -168,17 +174,17 @@ class WorstBlock:
         version = world.grid.version
         world.submit(replace(block.command))
         world.apply_now()
-        if world.grid.version == version:  # blocked already, or somebody stands there
+        if world.grid.version == version:  # nothing changed: already blocked, or an agent is on the cell
             return
         outcome = yield from self._outcome(world, tick)
         self._results.append(Result(tick, block, outcome, _extra(outcome.cost, self.baseline.cost)))
 
     def _outcome(self, world: World, begin: int) -> Generator[float, None, Outcome]:
-        """Let the world go on until the agent has arrived for good, or never will."""
+        """Advance the world until the agent has arrived for good or the search gives up; yield the work done."""
         end = begin + self.most_ticks
         while world.tick < end and not self._has_arrived(world):
             tick, expansions = world.tick, expansions_of(world)
-            # Not past a command: it may take the agent away just when it has come to the goal.
+            # Stop before each command: it may remove the agent in the very tick in which it arrives.
             if not world.advance(min(_PIECE, end - world.tick, max(1, world.ticks_to_next_event()))):
                 break
             yield work_of(world, world.tick - tick, expansions_of(world) - expansions)
@@ -190,12 +196,12 @@ class WorstBlock:
         walker = world.walker(self.agent)
         if walker is None or not (walker.has_arrived and walker.is_done):
             return False
-        # The goal may still move on; at the very tick, it has not moved before its commands are applied.
+        # An arrival counts after the last move of the goal: in the tick of that move, once its commands are applied.
         return world.tick > self._last_goal or (world.tick == self._last_goal and not world.is_before_commands)
 
 
 class _Base:
-    """A tick of a run, and as many worlds of that tick as are wanted."""
+    """Present tick of a timeline, as a source of any number of equal worlds."""
 
     def __init__(self, line: Timeline) -> None:
         self.line, self.tick = line, line.tick
@@ -205,11 +211,11 @@ class _Base:
 
     @property
     def work(self) -> float:
-        """What a world takes, in microseconds, as far as that is known."""
+        """Return the estimated microseconds that `world` takes; 0 if unknown."""
         return restoring_work(self.frame) if self.frame is not None else 0.0
 
     def world(self) -> World:
-        """Return a world of its own: from a keyframe, or computed again where the state of an agent cannot be kept."""
+        """Return a new world of the tick: from a keyframe, or by a replay if an agent's state cannot be stored."""
         if self.frame is not None:
             try:
                 return restore(self.frame)
@@ -226,7 +232,7 @@ def _extra(cost: float, without: float) -> float:
 
 
 def open_what_if(tree: BranchTree, number: int, result: Result) -> Branch:
-    """The result as a branch of the one that was searched."""
+    """Open a result as a new branch of the branch that was searched, and return it."""
     branch = tree.branch(number, result.tick, f"{result.block.name} blocked at {result.tick}")
     branch.timeline.do(replace(result.block.command), keeps_later=True)
     return branch
