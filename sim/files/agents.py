@@ -1,4 +1,4 @@
-"""Agents and random changes as the plain data of scenario files: {kind: rtb-wa, label: lazy, weight: 2}."""
+"""Agents and random changes as plain data of scenario files, such as {kind: rtb-wa, label: lazy, weight: 2}."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -26,19 +26,27 @@ _WHAT_A_PLACING_IS = (
 )
 
 Find = Callable[[str], Path | None]
-"""The real path of a file that another one names, None where that is not open to it."""
+"""Function that returns the real path of a file named in another file, or None if it must not be opened."""
 
 
 def read_agents(
     entry: Field, specs: Mapping[str, AgentSpec], shared_budget: int, grid: Grid | None, find: Find
 ) -> list[AgentConfig]:
-    """The agent that a mapping describes, or the many that it places. None of them after noting its problems.
+    """Return the agents that a mapping describes: one, or several with `count` or `placing`.
 
-    `grid` is None where the map is wrong: then nobody can be placed, which is not the fault of this entry.
+    Args:
+        entry: the mapping.
+        specs: known agents by key.
+        shared_budget: budget of agents without a budget of their own.
+        grid: the map; None if it is invalid. Then agents cannot be placed, but that is no problem of this entry.
+        find: finds the file of a problem list.
+
+    Returns:
+        The agents; [] after noting the problems of the entry.
     """
     size = (grid.width, grid.height) if grid else (MAX_SIDE, MAX_SIDE)
     config = read_agent(entry, specs, shared_budget, size)
-    if not entry.is_mapping:  # which read_agent() has complained of
+    if not entry.is_mapping:  # read_agent() has noted this problem
         return []
     fields = entry.any_keys("an agent such as {kind: tb-wa, weight: 2}")
     count = fields["count"].integer(COUNT) if "count" in fields else 1
@@ -55,12 +63,12 @@ def read_agents(
 
 
 def says_own_end(entry: object, key: str) -> bool:
-    """Whether an entry, right or wrong, gives each of its agents a 'start' or a 'goal' of its own."""
+    """Return whether an entry, valid or not, gives each of its agents its own `key`: "start" or "goal"."""
     return isinstance(entry, Mapping) and (entry.get(key) is not None or "placing" in entry)
 
 
 def _ends_are_right(fields: Mapping[str, Field], config: AgentConfig, grid: Grid | None) -> bool:
-    """Whether the start and the goal of an entry, those of each of its agents, are free and said once."""
+    """Return whether the start and the goal of an entry are on free cells and not combined with `placing`."""
     wrong = []
     for key, pair in (("start", config.start), ("goal", config.goal)):
         if pair and "placing" in fields:
@@ -148,9 +156,16 @@ def read_agent(
     shared_budget: int,
     size: tuple[int, int] = (MAX_SIDE, MAX_SIDE),
 ) -> AgentConfig | None:
-    """The agent that a mapping of the file describes, or None after noting all of its problems.
+    """Return the agent that a mapping describes.
 
-    `size` is that of the map, where it is known.
+    Args:
+        entry: the mapping.
+        specs: known agents by key.
+        shared_budget: budget of agents without a budget of their own.
+        size: width and height of the map; the maximum if the map is unknown.
+
+    Returns:
+        The agent; None after noting all problems of the mapping.
     """
     fields = entry.any_keys("an agent such as {kind: tb-wa, weight: 2}")
     before = len(entry.problems.found)
@@ -178,7 +193,7 @@ def read_agent(
 
 
 def _agent_params(entry: Field, spec: AgentSpec, fields: dict[str, Field]) -> dict[str, Value]:
-    """The parameters that are given, each legal."""
+    """Return the parameters that are given and valid; the others are noted as problems."""
     params: dict[str, Value] = {}
     for key, part in fields.items():
         param = spec.param(key)
@@ -206,7 +221,12 @@ def agent_data(config: AgentConfig) -> InlineMap:
 
 
 def read_changes(entry: Field, *, may_be_one: bool = False) -> RandomChanges | None:
-    """The random dynamics, written {every: 10, rate: 5}, of a whole run also with `repeat: false`."""
+    """Return the random changes, written {every: 10, rate: 5}; None after noting a problem.
+
+    Args:
+        entry: the mapping.
+        may_be_one: whether `repeat` is allowed, with which a scenario may have a single change.
+    """
     known = ("every", "rate", "repeat") if may_be_one else ("every", "rate")
     parts = entry.keys(known, "random changes such as {every: 10, rate: 5}")
     every = require(parts, "every", entry, "the ticks between changes") if parts else None

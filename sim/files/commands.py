@@ -1,20 +1,20 @@
-"""How files say commands: one table, a row a command.
+"""Representation of commands in files: one table with a row for each kind of command.
 
-    {block: [[3, 4]], free: {runs: "3-40,4 3-9,5"}}  cells; many of them as runs along a row
-    {terrain: {cells: [[3, 4]], letters: T}}         exact characters
-    {block: south bridge}                            a switch
-    {switches: {gate: [[3, 4]], south bridge: []}}   cells get a name; without cells it is no switch any more
+    {block: [[3, 4]], free: {runs: "3-40,4 3-9,5"}}  cells; many cells are written as runs along rows
+    {terrain: {cells: [[3, 4]], letters: T}}         exact terrain letters
+    {block: south bridge}                            block a switch
+    {switches: {gate: [[3, 4]], south bridge: []}}   name cells as a switch; an empty list removes the switch
     {goal: [9, 9]}    {agent: lazy, goal: [9, 9]}    {budget: 4}   {agent: lazy, budget: 4}
-    {agent: lazy, set: {weight: 3}}                  parameters of a running agent
-    {agent: lazy, label: w = 3}                      another name for it
-    {group: units, set: {weight: 3}}                 every agent of a group; also its goal, budget, and remove: all
+    {agent: lazy, set: {weight: 3}}                  set parameters of an agent
+    {agent: lazy, label: w = 3}                      rename an agent
+    {group: units, set: {weight: 3}}                 set them for a whole group; also goal, budget, and remove: all
     {add: {kind: tba}}    {agent: 9, add: {kind: tba}}    {remove: lazy}
-    {tick_ms: 2}    {serve: 120}                     milliseconds for all agents; how many had their turn in a tick
+    {tick_ms: 2}    {serve: 120}                     milliseconds per tick for all agents; agents that plan in a tick
     {changes: {every: 10, rate: 5}}                  {trials: 20}
 
-Two kinds of files use it. A scenario (edits.py) is written by people: it calls agents by their labels, and whatever
-cannot be is a problem of the file. A log (log.py) tells what was done, also where it came to nothing: it calls agents
-by their numbers, and only has to have the right form. A Reader and a Writer stand for the difference.
+Two kinds of files use the table. A scenario (edits.py) is written by people: it names agents by label, and an
+impossible command is a problem of the file. A log (log.py) records what was done, including commands without effect: it
+names agents by number, and only its form is checked. Subclasses of Reader and Writer implement the difference.
 """
 
 from abc import ABC, abstractmethod
@@ -36,7 +36,7 @@ Fields = Mapping[str, Field]
 
 
 class Writer(ABC):
-    """How one kind of file spells cells and agents."""
+    """Writer of cells and agents for one kind of file."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -52,46 +52,49 @@ class Writer(ABC):
 
 
 class Reader(ABC):
-    """What one kind of file may say, on a map of some size. Problems go to the document of the fields."""
+    """Reader of the values that one kind of file allows, on a map of some size.
+
+    Methods return None (settings: {}) after noting a problem in the document of the field.
+    """
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
 
     @abstractmethod
     def agent(self, part: Field) -> int | None:
-        """The number of an agent that is meant."""
+        """Return the number of the agent that a field names."""
 
     @abstractmethod
     def one_of(self, part: Field) -> int | None:
-        """The number of an agent of a group, for what all of them are told."""
+        """Return the number of any agent of the group that a field names, to read a command to the group for it."""
 
     @abstractmethod
     def switch(self, part: Field) -> str | None:
-        """The name of a switch."""
+        """Return the name of the switch that a field names."""
 
     @abstractmethod
     def allows_budget(self, part: Field, budget: int | None, agent: int | None) -> bool:
-        """Whether the agents can live with a new budget."""
+        """Return whether a new budget is valid: for one agent, or (None) for all that have none of their own."""
 
     @abstractmethod
     def settings(self, part: Field, agent: int) -> dict[str, Value]:
-        """Parameters of an agent and their new values."""
+        """Return the parameters to set for an agent, with their new values."""
 
     @abstractmethod
     def newcomer(self, part: Field, number: Field | None) -> tuple[AgentConfig, int | None] | None:
-        """An agent that joins, with the number that it asks for."""
+        """Return the configuration of a new agent and the number that the file asks for, None if it asks for none."""
 
     def leaves(self, agent: int) -> None:  # noqa: B027  a log keeps no list of who is there
-        """An agent is gone from here on."""
+        """Note that a command removes an agent."""
 
     def all_leave(self, group: str) -> None:  # noqa: B027  the same of a group
-        """All agents of a group are gone from here on."""
+        """Note that a command removes all agents of a group."""
 
     def names_agent(self, agent: int, label: str) -> None:  # noqa: B027  nor of what they are called
-        """An agent has another name from here on."""
+        """Note that a command renames an agent."""
 
     def names_switch(self, name: str, is_there: bool) -> None:  # noqa: B027  the same of switches
-        """There is a switch of this name from here on, or none any more."""
+        """Note that a command creates a switch of this name, or removes it."""
 
     def cell(self, part: Field) -> int | None:
         pair = part.cell(self.width, self.height)
@@ -101,7 +104,7 @@ class Reader(ABC):
         return read_cells(part, self.width, self.height)
 
     def letters(self, entry: Field) -> tuple[tuple[int, ...], str] | None:
-        """Cells and a terrain letter for each, written {cells: ..., letters: ...}."""
+        """Return cells and a string with a terrain letter for each, written {cells: ..., letters: ...}."""
         parts = entry.keys(("cells", "letters"), "terrain such as {cells: [[3, 4]], letters: T}")
         cells_field = require(parts, "cells", entry, "a list of cells") if parts else None
         letters_field = require(parts, "letters", entry, "a terrain letter for each cell") if parts else None
@@ -122,13 +125,13 @@ class Reader(ABC):
 
 @dataclass(frozen=True)
 class Row:
-    """How files say one kind of command."""
+    """Representation of one kind of command."""
 
     kind: type[Command]
-    keys: tuple[str, ...]  # by which it is known
+    keys: tuple[str, ...]  # keys that identify the command
     write: Callable[[Any, Writer], dict[str, Any]]
-    read: Callable[[Fields, Reader], list[Command]]
-    agent: str = "never"  # whether `agent` stands beside it: "never", "maybe", "always"
+    read: Callable[[Fields, Reader], list[Command]]  # returns [] after noting a problem
+    agent: str = "never"  # whether the key `agent` goes with it: "never", "maybe", "always"
 
 
 def _write_cells(command: commands.EditCells, writer: Writer) -> dict[str, Any]:
@@ -137,7 +140,7 @@ def _write_cells(command: commands.EditCells, writer: Writer) -> dict[str, Any]:
 
 
 def _read_cells(fields: Fields, reader: Reader) -> list[Command]:
-    """block, free, or both."""
+    """Read `block`, `free`, or both, with cells."""
     cells = {key: reader.cells(fields[key]) for key in ("block", "free") if key in fields}
     if None in cells.values():
         return []
@@ -158,7 +161,7 @@ def _write_switch(command: commands.SetSwitch, writer: Writer) -> dict[str, Any]
 
 
 def _read_switch(fields: Fields, reader: Reader) -> list[Command]:
-    """Block or free, with a name in the place of cells."""
+    """Read `block` or `free` with the name of a switch instead of cells."""
     key, part = next((key, part) for key, part in fields.items() if isinstance(part.value, str))
     name = reader.switch(part)
     if name is None:
@@ -174,7 +177,7 @@ def _write_naming(command: commands.NameSwitch, writer: Writer) -> dict[str, Any
 
 
 def _read_naming(fields: Fields, reader: Reader) -> list[Command]:
-    """Names with their cells."""
+    """Read names of switches with their cells."""
     read: list[Command] = []
     for name, part in fields["switches"].any_keys("named groups of cells such as {bridge: [[60, 20]]}").items():
         is_name = Field(part.problems, part.path, name).text(commands.MAX_NAME) is not None
@@ -203,7 +206,7 @@ def _write_budget(command: commands.SetBudget, writer: Writer) -> dict[str, Any]
 
 
 def _read_budget(fields: Fields, reader: Reader) -> list[Command]:
-    """A number; of one agent also nothing, which is back to the budget of all."""
+    """Read a budget; for one agent it may be null, which returns the agent to the shared budget."""
     part = fields["budget"]
     agent = reader.agent(fields["agent"]) if "agent" in fields else None
     is_wrong = "agent" in fields and agent is None
@@ -284,7 +287,7 @@ def _write_to_group(command: commands.ToGroup, writer: Writer) -> dict[str, Any]
 
 
 def _read_to_group(fields: Fields, reader: Reader) -> list[Command]:
-    """What all agents of a group are told. It is read as if one of them was."""
+    """Read a command to all agents of a group, as if it was for one agent of the group."""
     part = fields["group"]
     told = next((row for row in _TO_AGENTS if set(row.keys) & set(fields)), None)
     if told is None or len(fields) != 2:
@@ -346,12 +349,20 @@ _SWITCH = _BY_KIND[commands.SetSwitch]
 
 
 def command_data(command: Command, writer: Writer) -> dict[str, Any]:
-    """A command as a file says it, without its tick."""
+    """Return a command as plain data for a file, without its tick."""
     return _BY_KIND[type(command)].write(command, writer)
 
 
 def read_command(entry: Field, fields: Fields, reader: Reader) -> list[Command]:
-    """The commands of one entry: mostly one; a scenario may set several parameters at once."""
+    """Return the commands of one entry; [] after noting a problem.
+
+    An entry is mostly one command, but `set` and `switches` may have several values, each a command.
+
+    Args:
+        entry: the whole entry.
+        fields: its parts by key.
+        reader: reader for the kind of file.
+    """
     row = _row_of(entry, fields)
     if row is None:
         return []

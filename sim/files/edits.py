@@ -1,7 +1,7 @@
-"""The commands of a scenario file, with their ticks: {tick: 40, block: south bridge}. See commands.py for the forms.
+"""Timed commands of a scenario file, such as {tick: 40, block: south bridge}. See commands.py for the forms.
 
-Files say names where commands hold the numbers that the world gives to agents. The numbers follow from the order in
-which agents join, so a Roster plays the joining through while commands are read.
+Files name agents by label, while commands contain the numbers that the world assigns. The numbers follow from the order
+in which agents are added, so a Roster simulates the additions while commands are read.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,30 +15,30 @@ from sim.files.fields import Field, require
 from sim.files.yaml import Inline, InlineMap
 from sim.params import Value, did_you_mean, parse_params, shown
 
-# --- who takes part -------------------------------------------------------------------------------
+# --- agents while the script is read --------------------------------------------------------------
 
 
 @dataclass
 class Member:
-    """An agent as it stands at some point of the script."""
+    """State of an agent at some point of the script."""
 
     label: str
     kind: str
-    spec: AgentSpec | None  # None: its own entry is wrong, so that nothing more can be said about it
+    spec: AgentSpec | None  # None: the entry of the agent is invalid, so commands to it are not checked further
     params: dict[str, Value]
-    budget: int | None
+    budget: int | None  # None: the shared budget
     is_gone: bool = False
     group: str = ""
 
     @property
     def may_be_many(self) -> bool:
-        """Whether it stands for a group that could not be read."""
+        """Return whether this member represents a whole group whose entry is invalid."""
         return self.spec is None and bool(self.group)
 
 
 @dataclass
 class Roster:
-    """The agents by the number that the world gives them: the next one, or the one that was asked for."""
+    """Agents by number, as the world will assign it: the next number, or the one that a command asks for."""
 
     specs: Mapping[str, AgentSpec]
     budget: int
@@ -51,7 +51,7 @@ class Roster:
         self._take_place(Member(config.label, config.kind, spec, params, config.budget, group=config.group), number)
 
     def join_unread(self, entry: object, number: int | None = None) -> None:
-        """Keep the place and the name of an agent whose entry is wrong, so that no later line is blamed for it."""
+        """Reserve the number and name of an agent with an invalid entry, so that later commands to it are accepted."""
         given = entry if isinstance(entry, dict) else {}
         label, kind, group = (str(given.get(key, "")) for key in ("label", "kind", "group"))
         if any(key in given for key in CROWD_KEYS):
@@ -67,9 +67,9 @@ class Roster:
         return number in self.members and not self.members[number].is_gone
 
     def find(self, name: object) -> int | str:
-        """The number of the agent that a file calls `name`, or what is wrong with that name.
+        """Return the number of the agent that a file calls `name`, or a message if there is no such agent.
 
-        What may be one of a crowd that could not be read goes by the place of that crowd.
+        A name that may belong to a crowd with an invalid entry gives the number reserved for that crowd.
         """
         if isinstance(name, int) and not isinstance(name, bool):
             known = ", ".join(map(str, self.members)) or "none"
@@ -87,7 +87,11 @@ class Roster:
         return f"no agent {shown(name)}{did_you_mean(name, [m.label or m.kind for m in self.members.values()])}"
 
     def _unread_crowd(self, name: object = None) -> int | None:
-        """The place of a group whose entry is wrong, of one that has an agent of this name."""
+        """Return the number reserved for a group with an invalid entry that may have an agent of this name.
+
+        Args:
+            name: name of the agent, such as "units 3"; None: any.
+        """
         for number, member in self.members.items():
             words = str(name).removeprefix(f"{member.group} ")
             if member.may_be_many and (name is None or (words != name and words.isdigit())):
@@ -103,10 +107,17 @@ class Roster:
 
 
 class EditReader(Reader):
-    """Reads what people write: every name has to be known at that point of the script, every value legal."""
+    """Reader of commands written by people: names must be known at their point of the script, and values valid."""
 
     def __init__(self, width: int, height: int, switches: Mapping[str, object] | None, roster: Roster) -> None:
-        """`switches`: None where they are not known, because the map that has them is wrong."""
+        """Create a reader.
+
+        Args:
+            width: width of the map.
+            height: height of the map.
+            switches: switches by name; None if unknown because the map that defines them is invalid.
+            roster: agents at the beginning of the script; commands update it.
+        """
         super().__init__(width, height)
         self.switches = None if switches is None else set(switches)
         self.roster = roster
@@ -140,7 +151,7 @@ class EditReader(Reader):
             self.switches.add(name) if is_there else self.switches.discard(name)
 
     def allows_budget(self, part: Field, budget: int | None, agent: int | None) -> bool:
-        """As the world will ask at the time; from then on it is the budget."""
+        """Check a budget as the world will when the command applies; if it is valid, update the roster."""
         shared = self.roster.budget if budget is None else budget
         allowed = True
         for i, member in self.roster.members.items():
@@ -205,7 +216,7 @@ def _values(parts: dict[str, Field], spec: AgentSpec) -> dict[str, Value]:
 
 
 def read_edits(entry: Field, reader: EditReader) -> tuple[TimedCommand, ...]:
-    """All commands of a list, by tick; commands of one tick keep the order of the file."""
+    """Return all commands of a list, sorted by tick; commands of one tick keep the order of the file."""
     timed = []
     for part in entry.items("a list of commands such as {tick: 40, block: [[3, 4]]}"):
         fields = part.keys(("tick", "agent", *KEYS), "a command such as {tick: 40, block: [[3, 4]]}")
@@ -235,18 +246,24 @@ class _EditWriter(Writer):
 
 
 def edits_data(configs: Iterable[AgentConfig], edits: Iterable[TimedCommand], width: int) -> list[InlineMap]:
-    """The commands as a file says them. `configs` are the agents that are there from the beginning."""
+    """Return timed commands as plain data for a scenario file.
+
+    Args:
+        configs: the initial agents, whose labels are used instead of their numbers.
+        edits: the commands.
+        width: width of the map.
+    """
     timed = sorted(edits, key=lambda edit: edit.tick)
     writer = _EditWriter(width, _names(configs, (edit.command for edit in timed)))
     return [InlineMap(tick=edit.tick, **command_data(edit.command, writer)) for edit in timed]
 
 
 def _names(configs: Iterable[AgentConfig], later: Iterable[Command]) -> dict[int, str]:
-    """What agents can be called by: the labels that one agent alone ever has. The others go by their number."""
+    """Return the labels, by agent number, that are unambiguous: only one agent ever has it, and it no other label."""
     joined = list(enumerate(config.label for config in configs))
     for command in later:
         if isinstance(command, NameAgent):
-            joined.append((command.agent, command.label))  # it has had two names, so it goes by its number
+            joined.append((command.agent, command.label))  # a second label makes both ambiguous
         if isinstance(command, AddAgent):
             following = max((number for number, _ in joined), default=-1) + 1
             joined.append((following if command.agent is None else command.agent, command.config.label))

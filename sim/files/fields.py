@@ -1,7 +1,7 @@
-"""Checked access to the parts of a document, and the list of everything that is wrong with it.
+"""Checked access to the parts of a document, and the list of its problems.
 
-A Field is a value together with its place. Its methods return what was expected to be there, or None after
-noting a problem, so that a reader goes on and one look at a file finds all of its problems.
+A Field is a value with its path. Its methods return the expected value, or None after noting a problem, so that a
+reader continues and finds all problems of a file in one pass.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,12 +12,12 @@ from sim.commands import Pair
 from sim.files.yaml import Document, Path, path_text
 from sim.params import ConfigError, Param, Value, did_you_mean, shown
 
-MAX_PROBLEMS = 40  # a file with more than that is some other file
+MAX_PROBLEMS = 40  # most problems reported; a file with more is probably of another kind
 
 
 @dataclass
 class Problems:
-    """What is wrong with one document, one line each: `river.yaml:12: agents[0].kind: no agent 'rtb-w'`."""
+    """Problems of one document, one line each: `river.yaml:12: agents[0].kind: no agent 'rtb-w'`."""
 
     document: Document
     found: list[tuple[int, str]] = field(default_factory=list)  # (line, text)
@@ -27,7 +27,7 @@ class Problems:
         self.add_line(path, place + text)
 
     def add_line(self, path: Path, text: str) -> None:
-        """A problem whose text names its place itself. Too many of them end the reading at once."""
+        """Add a problem whose text contains its path; raise a ConfigError with all problems at MAX_PROBLEMS."""
         line = self.document.line_of(path)
         self.found.append((line, f"{self.document.name}:{line}: {text}"))
         if len(self.found) == MAX_PROBLEMS:
@@ -36,14 +36,14 @@ class Problems:
             )
 
     def adopt(self, texts: Iterable[str], path: Path, keys: Iterable[str]) -> None:
-        """Problems that begin with `path` or one of its keys, as another module worded them."""
+        """Add problems from another module, at the line of the key whose path a text begins with, or else of `path`."""
         known = {f"{path_text([*path, key])}:": key for key in keys}
         for text in texts:
             key = next((key for start, key in known.items() if text.startswith(start)), None)
             self.add_line(path if key is None else [*path, key], text)
 
     def texts(self) -> list[str]:
-        """All problems in the order of their lines."""
+        """Return all problems, sorted by line."""
         return [text for _, text in sorted(self.found, key=lambda problem: problem[0])]
 
     def raise_any(self) -> None:
@@ -53,6 +53,8 @@ class Problems:
 
 @dataclass(frozen=True)
 class Field:
+    """Value in a document, with its path and the list for its problems."""
+
     problems: Problems
     path: tuple[str | int, ...]
     value: Any
@@ -64,7 +66,7 @@ class Field:
         self.complain(f"expected {what}, got {shown(self.value)}")
 
     def keys(self, known: Iterable[str], what: str) -> "dict[str, Field]":
-        """The parts of a mapping by key; unknown keys are problems and left out."""
+        """Return the parts of a mapping by key; unknown keys are noted as problems and left out."""
         fields = self.any_keys(what)
         names = list(known)
         for key in [key for key in fields if key not in names]:
@@ -76,21 +78,21 @@ class Field:
         return isinstance(self.value, dict)
 
     def any_keys(self, what: str) -> "dict[str, Field]":
-        """The parts of a mapping whose keys are free."""
+        """Return the parts of a mapping by key, whatever the keys; {} after noting that the value is no mapping."""
         if not isinstance(self.value, dict):
             self.expect(what)
             return {}
         return {key: Field(self.problems, (*self.path, key), value) for key, value in self.value.items()}
 
     def items(self, what: str) -> "list[Field]":
-        """The parts of a list."""
+        """Return the parts of a list; [] after noting that the value is no list."""
         if not isinstance(self.value, list):
             self.expect(what)
             return []
         return [Field(self.problems, (*self.path, i), value) for i, value in enumerate(self.value)]
 
     def parse(self, param: Param) -> Value | None:
-        """The legal value of a parameter."""
+        """Return the value as a valid value of a parameter; None after noting why it is none."""
         try:
             return param.parse(self.value)
         except ConfigError as error:
@@ -103,7 +105,14 @@ class Field:
         return None if value is None else int(value)
 
     def text(self, longest: int, lines: bool = False) -> str | None:
-        """Printable text: what is shown on a terminal and in the window must not move their cursor."""
+        """Return the value as printable text; None after noting a problem.
+
+        Control characters are refused, because the text is shown in terminals and in the window.
+
+        Args:
+            longest: most characters.
+            lines: whether line feeds are allowed.
+        """
         if not isinstance(self.value, str):
             self.expect("text (numbers and true or false in quotes)")
             return None
@@ -117,7 +126,7 @@ class Field:
         return self.value
 
     def cell(self, width: int, height: int) -> Pair | None:
-        """A cell of a map of this size, written [x, y]."""
+        """Return the value, written [x, y], as a cell of a map of this size; None after noting a problem."""
         pair = self.value
         if not (isinstance(pair, list) and len(pair) == 2 and all(type(part) is int for part in pair)):
             self.expect("a cell as [x, y]")
@@ -129,7 +138,7 @@ class Field:
         return x, y
 
     def cells(self, width: int, height: int) -> tuple[Pair, ...] | None:
-        """A list of cells; None when any of them is wrong."""
+        """Return the value as a list of cells; None after noting which of them are wrong."""
         if not isinstance(self.value, list):
             self.expect("a list of cells [[x, y], ...]")
             return None
@@ -139,7 +148,14 @@ class Field:
 
 
 def require(fields: Mapping[str, Field], key: str, owner: Field, what: str) -> Field | None:
-    """The field of this key, or None after noting that it is missing."""
+    """Return the field of a key; None after noting that it is missing.
+
+    Args:
+        fields: known keys of a mapping.
+        key: the key.
+        owner: the mapping itself.
+        what: description of the expected value, for the message.
+    """
     if key not in fields and isinstance(owner.value, dict) and key not in owner.value:
         Field(owner.problems, (*owner.path, key), None).complain(f"expected {what}, got nothing")
     return fields.get(key)

@@ -1,16 +1,16 @@
-"""Journal: what is done, written down as it happens, so that a killed program can take it up again.
+"""Journal: a log of the session written as it happens, from which a killed program can be restored.
 
-    journal = Journal(scenario, tree)           in the user's state folder; from now on it watches the tree
-    journal.progress([number, ...])             every frame: how far the branches on screen are
-    journal.problem                             one message when it can write no more; the run goes on
-    journal.close()                             a clean end: nothing is left behind
+    journal = Journal(scenario, tree)           create a file in the user's state folder and listen to the tree
+    journal.progress([number, ...])             note in every frame how far the branches on screen are
+    journal.problem                             a message if the journal cannot be written any more; the run continues
+    journal.close()                             end cleanly and delete the file
 
-    for crashed in find_crashed(): ...          journals whose program is gone
+    for crashed in find_crashed(): ...          journals whose program has ended without closing them
     saved = restore(crashed.path, specs)        the session as it was, see session.Saved
     discard(crashed.path)
 
-A journal is one JSON object a line, each handed to the operating system before anything else happens: a kill loses
-nothing, a crash of the machine perhaps the last seconds. A last line that was torn is left out.
+A journal has one JSON object per line. Each line is handed to the operating system at once: a kill loses nothing, and a
+crash of the machine loses at most the last seconds. An incomplete last line is ignored.
 
     {"format": "backmove-journal", "version": 1, "scenario": "...", "original": {...}}
     {"made": 1, "name": "branch 1", "parent": 0, "at": 40, "tick": 40, "horizon": 90}      a copy of its parent
@@ -65,17 +65,17 @@ FORMAT, VERSION = "backmove-journal", 1
 SUFFIX, LOCK_SUFFIX = ".journal", ".lock"
 
 PROGRESS_EVERY = 100
-"""Ticks after which a run that goes on without commands is noted."""
+"""Ticks between two progress lines of a run without commands."""
 
 _HEADER_KEYS = ("format", "version", "scenario", "map_folder", "original")
 
 MAX_BYTES = 512 * 1024 * 1024
-_MOST_ROWS = 1 << 22  # cells of a map that is drawn in the journal; a larger one stays a file
+_MOST_ROWS = 1 << 22  # most cells of a map file that is copied into the journal; a larger one is only named
 _TICK = Param("tick", int, 0, "a tick", 0, LAST_TICK)
 
 
 def state_folder() -> Path:
-    """Where journals are kept."""
+    """Return the folder of the journals."""
     return folders.state_folder() / "journals"
 
 
@@ -83,11 +83,14 @@ def state_folder() -> Path:
 
 
 _BEGUN = count(1)
-"""Journals that this program has begun, so that a later one has a later name."""
+"""Counter of the journals of this process, so that a later journal has a later name."""
 
 
 class Journal(Watcher):
-    """Writes down what happens to a tree. It never raises: a disk that is full ends the journal, not the run."""
+    """Listener that writes all changes of a branch tree to a file.
+
+    Writing errors are not raised: a full disk ends the journal, not the run.
+    """
 
     def __init__(
         self,
@@ -102,8 +105,8 @@ class Journal(Watcher):
         self._file: int | None = None
         self._lock: int | None = None
         self._is_unsynced = False
-        self._noted: dict[int, int] = {}  # tick of each branch that is written down
-        self._looked: dict[str, Any] = {}
+        self._noted: dict[int, int] = {}  # by branch, the tick written last
+        self._looked: dict[str, Any] = {}  # line of looks() written last
         try:
             self._begin(self._folder)
         except OSError as error:
@@ -117,7 +120,7 @@ class Journal(Watcher):
     def _begin(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.path = folder / f"{os.getpid()}-{next(_BEGUN):06}-{secrets.token_hex(4)}{SUFFIX}"
-        # The lock comes first: a journal without one is taken for that of a program that is gone.
+        # The lock is created first, because a journal without one counts as left behind by a crash.
         self._lock = _locked(self.path.with_suffix(LOCK_SUFFIX))
         self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | BINARY, 0o600)
 
@@ -133,9 +136,9 @@ class Journal(Watcher):
             self._give_up(error)
 
     def take_unsynced(self) -> int | None:
-        """A handle of its own to bring the file to the disk with, where something is written that may not be there.
+        """Return a file descriptor to be synced if lines were written since the last call; None otherwise.
 
-        That can take a while, so whoever can wait does it, and closes the handle.
+        Syncing can take long, so the caller does it in another thread, and closes the descriptor.
         """
         if self._file is None or not self._is_unsynced:
             return None
@@ -143,7 +146,7 @@ class Journal(Watcher):
         return os.dup(self._file)
 
     def rest(self) -> None:
-        """Write no more, and keep what there is: the run was left, and may be gone back to."""
+        """Stop writing but keep the file, because the user left this run and may return to it."""
         if self.tree.watcher is self:
             self.tree.watcher = None
 
@@ -154,7 +157,7 @@ class Journal(Watcher):
             self._file = None
 
     def close(self) -> None:
-        """The program ends as it should: nothing has to be restored."""
+        """End the journal and delete its file, because nothing has to be restored."""
         if self.tree.watcher is self:
             self.tree.watcher = None
         for file in (self._file, self._lock):
@@ -165,10 +168,10 @@ class Journal(Watcher):
             discard(self.path)
             self.path = None
 
-    # --- what is written ---
+    # --- lines of the journal ---
 
     def progress(self, numbers: Iterable[int], now: bool = False) -> None:
-        """Note how far these branches are, if it is `now` or a while since the last time."""
+        """Write the ticks of branches that have moved by PROGRESS_EVERY ticks, or, with `now`, of all that moved."""
         for number in numbers:
             timeline = self.tree[number].timeline
             far = abs(timeline.target - self._noted.get(number, 0))
@@ -176,8 +179,13 @@ class Journal(Watcher):
                 self._write(self._progress(number))
 
     def looks(self, shown: Sequence[int], front: int, agent: int = 0, panels: Sequence[tuple[int, int]] = ()) -> None:
-        """Note which branches are on screen, which of them and which agent has the focus, and the order of the panels,
-        each by its branch and its agent, if that is new.
+        """Write what is on screen, if it has changed since the last call.
+
+        Args:
+            shown: numbers of the branches on screen.
+            front: number of the focused branch.
+            agent: number of the focused agent.
+            panels: panels in their order, each as the numbers of its branch and agent.
         """
         looked = {"shown": list(shown), "front": front, "agent": agent, "panels": [list(key) for key in panels]}
         if looked != self._looked:
@@ -234,7 +242,8 @@ class Journal(Watcher):
 def _header(scenario: Scenario) -> dict[str, Any]:
     grid, source = scenario.grid, scenario.map
     if isinstance(source, MapFile) and (grid.cells <= _MOST_ROWS or scenario.is_redrawn or not _can_be_named(source)):
-        scenario = replace(scenario, map=rows_of(grid, scenario.map_name))  # the file may be another one by then
+        # Copy the map, because its file may have changed by the time the journal is restored.
+        scenario = replace(scenario, map=rows_of(grid, scenario.map_name))
     elif isinstance(source, MapFile):
         scenario = replace(scenario, map=replace(source, file=str(source.path)))
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION, "scenario": dump_scenario(scenario)}
@@ -247,23 +256,23 @@ def _header(scenario: Scenario) -> dict[str, Any]:
 
 
 def _can_be_named(source: MapFile) -> bool:
-    """Whether YAML can hold its path, and whoever reads that takes it."""
+    """Return whether the path of a map file can be written to YAML and is accepted when read."""
     path = str(source.path)
     return path.isprintable() and len(path) <= MAX_PATH
 
 
-# --- whose is it ----------------------------------------------------------------------------------
+# --- finding journals left behind -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Crashed:
-    """A journal that its program has left behind."""
+    """Journal that was left behind by a program that ended without closing it."""
 
     path: Path
-    modified_s: float  # seconds since 1970, of the last thing written
+    modified_s: float  # time of the last write, in seconds since 1970
 
     def is_of_same_program(self, other: "Crashed") -> bool:
-        """Whether one program kept both: one run was left for the other, and could have been gone back to."""
+        """Return whether one process wrote both journals: the user left one run for the other and could return."""
         return _program(self.path) == _program(other.path)
 
 
@@ -272,29 +281,29 @@ def _program(path: Path) -> str:
 
 
 def find_crashed(folder: Path | None = None) -> list[Crashed]:
-    """Journals whose program is gone, the latest first.
+    """Return the journals whose program has ended without closing them, latest first.
 
-    Two that were written to within one tick of the system's clock have the same time: then the one begun later, as
-    their names say.
+    Journals with equal times, which is possible within one step of the system clock, are ordered by their names, which
+    count up in order of creation.
     """
     found = []
-    with suppress(OSError):  # no such folder, or none that we may read: nothing to restore
+    with suppress(OSError):  # the folder is missing or unreadable: nothing to restore
         for path in (folder or state_folder()).glob(f"*{SUFFIX}"):
-            with suppress(OSError):  # a window that closes just now takes its own away: the others stay
+            with suppress(OSError):  # another window may be closing and deleting its journal at this moment
                 if not _is_alive(path):
                     found.append(Crashed(path, path.stat().st_mtime))
     return sorted(found, key=lambda crashed: (crashed.modified_s, crashed.path.name), reverse=True)
 
 
 def discard(path: Path) -> None:
-    """Remove a journal."""
+    """Delete a journal and its lock file."""
     for place in (path, path.with_suffix(LOCK_SUFFIX)):
         with suppress(OSError):
             place.unlink(missing_ok=True)
 
 
 def _is_alive(path: Path) -> bool:
-    """Whether the program that writes this journal still runs: it holds the lock until it ends, however it ends."""
+    """Return whether the program that writes this journal is running: it holds the lock until it ends or crashes."""
     try:
         lock = _locked(path.with_suffix(LOCK_SUFFIX), os.O_RDWR)
     except FileNotFoundError:
@@ -306,7 +315,7 @@ def _is_alive(path: Path) -> bool:
 
 
 def _locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
-    """A file that is locked as long as it is open; an OSError when somebody else has locked it."""
+    """Open a file and lock it until it is closed; raise an OSError if another process has locked it."""
     file = os.open(path, flags | BINARY, 0o600)
     try:
         if not lock(file):
@@ -321,14 +330,18 @@ def _locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
 
 
 def restore(path: Path, specs: Mapping[str, AgentSpec]) -> Saved:
-    """The session that a journal tells of, as far as it can be read; a ConfigError when there is none in it."""
+    """Return the session of a journal, up to the first line that cannot be read.
+
+    Raises:
+        ConfigError: The header of the journal is invalid, or the session has unknown agents.
+    """
     lines = _lines(path)
     header = next(lines, None)
     if header is None:
         raise ConfigError(f"{path}: expected a journal, got an empty file")
     reader = _JournalReader(header, specs)
     for part in lines:
-        with suppress(ConfigError):  # so many problems that the reading of the line was given up
+        with suppress(ConfigError):  # raised when a line has too many problems; `found` has them
             reader.take(part)
         if part.problems.found:
             problem = part.problems.texts()[0]
@@ -337,24 +350,24 @@ def restore(path: Path, specs: Mapping[str, AgentSpec]) -> Saved:
 
 
 def _lines(path: Path) -> Iterator[Field]:
-    """The objects of a journal, one for each line, up to the first that is none."""
+    """Yield the data of each complete line of a journal; None as the data of a line that is not JSON."""
     with open_regular(path, SUFFIX) as file:
         size = os.fstat(file.fileno()).st_size
         if size > MAX_BYTES:
             raise ConfigError(f"{path}: expected at most {MAX_BYTES:,} bytes, got {size:,}")
         for number, line in enumerate(file, start=1):
             if not line.endswith(b"\n"):
-                return  # torn: the program was killed while it wrote
+                return  # incomplete: the program was killed while writing it
             try:
                 data = json.loads(line)
             except (ValueError, RecursionError):
-                data = None  # no mapping, so that whoever looks at it complains
+                data = None  # the reader of the line reports that it is not a mapping
             yield Field(Problems(Document(str(path), data, number)), (), data)
 
 
 @dataclass
 class _Line:
-    """A branch while its journal is read."""
+    """State of a branch while its journal is read."""
 
     name: str
     parent: int | None
@@ -368,7 +381,10 @@ class _Line:
         self.ids = {entry.id for entry in self.entries}
 
     def put(self, entry: Entry) -> None:
-        """A new entry, or another form of one that is there; mostly the latest, and there may be thousands."""
+        """Add an entry, or replace the entry with the same id.
+
+        The usual case, a new entry at the end, is fast, because a journal may have thousands.
+        """
         if entry.id in self.ids or (self.entries and entry.tick < self.entries[-1].tick):
             self.entries = placed(self.entries, entry)
         else:
@@ -377,7 +393,7 @@ class _Line:
 
 
 class _JournalReader:
-    """Plays through a journal. What is wrong with a line is noted in its field."""
+    """Replayer of the lines of a journal. Problems of a line are added to the Problems of its field."""
 
     def __init__(self, header: Field, specs: Mapping[str, AgentSpec]) -> None:
         fields = header.keys(_HEADER_KEYS, f"the head of a {FORMAT}")
@@ -391,9 +407,9 @@ class _JournalReader:
         self.lines: dict[int, _Line] = {}
         self.linked: tuple[tuple[int, ...], ...] = ()
         self.front = ROOT
-        self.shown: list[int] = []  # branches on screen
-        self.agent = 0  # the one with the focus
-        self.panels: list[list[int | None]] = []  # in their order, each by its branch and its agent
+        self.shown: list[int] = []  # numbers of the branches on screen
+        self.agent = 0  # number of the focused agent
+        self.panels: list[list[int | None]] = []  # panels in their order, each as the numbers of its branch and agent
 
     def take(self, part: Field) -> None:
         fields = part.any_keys("a line of a journal")

@@ -1,4 +1,4 @@
-"""Lesson files, which a teacher can write without code (docs/lessons.md). Everything wrong is said at once, with lines.
+"""Lesson files, which a teacher can write without code (docs/lessons.md). All problems are reported at once, by line.
 
 format: backmove-lesson
 version: 1
@@ -78,7 +78,7 @@ _STEP_KEYS = (
 
 
 def is_lesson(data: bytes) -> bool:
-    """Whether the beginning of a file says that it is one."""
+    """Return whether a file that begins with these bytes declares the format of a lesson."""
     return any(line.split(b"#")[0].split() == [b"format:", FORMAT.encode()] for line in data.splitlines()[:40])
 
 
@@ -90,7 +90,7 @@ def load_lesson(
     *,
     is_played: bool = True,
 ) -> Lesson:
-    """The lesson in a file; `heats` are the heat maps that the window has. `is_played`: see parse_lesson()."""
+    """Read a lesson file; see parse_lesson() for the arguments."""
     data = read_file(path, MAX_BYTES, SUFFIX)
     return parse_lesson(data, str(path), specs, Path(path).parent, allowed_folders, heats, is_played=is_played)
 
@@ -105,7 +105,23 @@ def parse_lesson(
     *,
     is_played: bool = True,
 ) -> Lesson:
-    """`is_played`: run it once, to find the tick of each step, and whether each comes at all."""
+    """Parse the text of a lesson file.
+
+    Args:
+        data: the text.
+        name: name of the file in messages.
+        specs: known agents by key.
+        folder: folder of the file; None: its map may come only from `allowed_folders`.
+        allowed_folders: further folders from which its map may come.
+        heats: names of the heat maps of the window.
+        is_played: whether to simulate the run once, to find the tick of each step and whether it is reached.
+
+    Returns:
+        The lesson.
+
+    Raises:
+        ConfigError: The lesson is invalid, or one of its steps is not reached; the error lists all problems.
+    """
     problems = Problems(read_yaml(data, name))
     check_kind(problems.document, LESSON)
     root = Field(problems, (), problems.document.data)
@@ -120,7 +136,7 @@ def parse_lesson(
 
 
 class _RunReader(ScenarioReader):
-    """The run of a lesson is a scenario without the two lines that begin its file."""
+    """Reader of the run of a lesson: a scenario without `format` and `version`."""
 
     def _check_format(self) -> None:
         for key in ("format", "version"):
@@ -133,8 +149,8 @@ class _LessonReader:
         self.root, self.specs, self.heats = root, specs, heats
         keys = ("format", "version", "title", "about", "speed", "run", "steps")
         self.fields = root.keys(keys, f"a lesson, which begins with 'format: {FORMAT}'")
-        self.labels: tuple[str, ...] | None = None  # None: the run is wrong, and nobody knows
-        self.size: tuple[int, int] | None = None
+        self.labels: tuple[str, ...] | None = None  # labels of the agents; None: unknown, as the run is invalid
+        self.size: tuple[int, int] | None = None  # width and height of the map; None: unknown
 
     def read(self, read_run: Callable[[Field], Scenario | None]) -> Lesson | None:
         for key, wanted in (("format", FORMAT), ("version", VERSION)):
@@ -296,7 +312,7 @@ class _LessonReader:
     # --- parts of steps ---
 
     def _camera(self, part: Field) -> tuple[float, ...] | None:
-        """Written as in the view of a scenario."""
+        """Return x, y and cells of a camera, written as in the view of a scenario; () for fit; None if invalid."""
         if part.value == "fit":
             return ()
         fields = part.keys(_CAMERA, "fit, or a part of the map such as {x: 9, y: 9, cells: 16}")

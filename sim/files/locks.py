@@ -1,16 +1,16 @@
-"""Locks on open files. The system lets go of one when the file is closed or the program ends, however it ends."""
+"""Locks on open files. The system releases a lock when the file is closed or the program ends, even by a crash."""
 
 import errno
 import os
 import sys
 
 BINARY = getattr(os, "O_BINARY", 0)
-"""For os.open: without it Windows turns every line end into two characters, and a length is no length any more."""
+"""Flag for os.open. Without it Windows writes every line end as two characters, and file lengths are wrong."""
 
 if sys.platform == "win32":
     import msvcrt
 
-    _FAR = 1 << 60  # Windows locks bytes, and a locked byte cannot be read: this one lies where no file reaches
+    _FAR = 1 << 60  # offset of the locked byte: Windows makes locked bytes unreadable, and no file is that long
 
     def lock(descriptor: int, *, waits: bool = False) -> bool:
         before = os.lseek(descriptor, 0, os.SEEK_CUR)
@@ -24,7 +24,7 @@ if sys.platform == "win32":
                     if error.errno not in (errno.EACCES, errno.EDEADLK):
                         raise
                     if not waits:
-                        return False  # with LK_LOCK Windows gives up after ten seconds, and we ask again
+                        return False  # with LK_LOCK, Windows gives up after ten seconds, so the loop tries again
         finally:
             os.lseek(descriptor, before, os.SEEK_SET)
 
@@ -32,9 +32,17 @@ else:
     import fcntl
 
     def lock(descriptor: int, *, waits: bool = False) -> bool:
-        """Lock an open file. Returns False if somebody else holds it; with `waits` it waits until nobody does.
+        """Lock an open file.
 
-        An OSError where the file system has no locks.
+        Args:
+            descriptor: the file.
+            waits: whether to wait until the lock is free.
+
+        Returns:
+            Whether the file is locked now; False if another process holds the lock.
+
+        Raises:
+            OSError: The file system does not support locks.
         """
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)

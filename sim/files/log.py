@@ -1,14 +1,14 @@
-"""The log of a timeline as plain data, for session files and journals.
+"""Log entries of a timeline as plain data, for session files and journals.
 
-    {id: 7, tick: 40, block: [[3, 4], [4, 4]], stroke: 7}      what was done at once has one number, that of its first
+    {id: 7, tick: 40, block: [[3, 4], [4, 4]], stroke: 7}      entries of one stroke share the id of its first entry
     {id: 8, tick: 41, block: [[5, 4]], stroke: 7}
-    {id: 9, tick: 50, agent: 2, set: {weight: 3.0}, stroke: 9}       agents by their numbers
-    {id: 10, tick: 60, add: {kind: tba}, agent: 4, stroke: 10}       the number that the new one gets
+    {id: 9, tick: 50, agent: 2, set: {weight: 3.0}, stroke: 9}       agents by number
+    {id: 10, tick: 60, add: {kind: tba}, agent: 4, stroke: 10}       `agent`: the number of the new agent
     {id: 2, tick: 70, block: south bridge, scripted: true, off: true}
 
-A log says what somebody did, also where it came to nothing: a command for an agent that is gone, an agent that does
-not exist. So reading only asks whether the data has the right form; what a command can do, the world says when it
-applies. In contrast, edits.py reads what people write by hand, and is strict.
+A log contains everything the user did, including commands without effect, such as one for an agent that was removed.
+So reading checks only the form of the data; the world reports what a command cannot do when the command applies. In
+contrast, edits.py reads files written by people, and is strict.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,12 +23,12 @@ from sim.params import Param, Value
 from sim.time.log import Entry
 
 UNKNOWN = -1
-"""The stroke of an entry in a file that was written before strokes were: see old_strokes.py."""
+"""Stroke of an entry from a file without strokes, written by an older version: see old_strokes.py."""
 
 ID = Param("id", int, 0, "number of the entry", 1, (1 << 31) - 1)
 
 _OWN_KEYS = ("id", "tick", "scripted", "off", "agent", "stroke")
-_OLD_SWITCH = "switch"  # {switch: south bridge, block: true}, as it was written at first
+_OLD_SWITCH = "switch"  # key of the old form {switch: south bridge, block: true}
 
 
 class _LogWriter(Writer):
@@ -40,7 +40,7 @@ class _LogWriter(Writer):
 
 
 def entry_data(entry: Entry, width: int) -> InlineMap:
-    """An entry as plain data."""
+    """Return an entry as plain data, for a map of this width."""
     data = InlineMap(id=entry.id, tick=entry.tick, **command_data(entry.command, _LogWriter(width)))
     if entry.is_scripted:
         data["scripted"] = True
@@ -52,10 +52,10 @@ def entry_data(entry: Entry, width: int) -> InlineMap:
 
 
 class LogReader(Reader):
-    """Reads entries of a log on a map of some size. Problems go to the document that the fields belong to."""
+    """Reader of log entries for a map of some size. Problems are added to the document of the fields."""
 
     def entry(self, part: Field) -> Entry | None:
-        """The entry that a mapping describes, or None after noting its problems."""
+        """Return the entry that a mapping describes; None after noting its problems."""
         fields = part.keys((*_OWN_KEYS, *KEYS, _OLD_SWITCH), "an entry such as {id: 7, tick: 40, block: [[3, 4]]}")
         number, tick = (require(fields, key, part, what) for key, what in (("id", "its number"), ("tick", "its tick")))
         if number is None or tick is None:
@@ -123,7 +123,7 @@ def _flag(fields: Mapping[str, Field], key: str) -> bool | None:
 
 
 def _scalars(entry: Field, parts: Mapping[str, Field]) -> dict[str, Value] | None:
-    """The values of these fields, each a plain one."""
+    """Return the values of fields by name, if each is a bool, number or short text; None after noting problems."""
     found: dict[str, Value] = {}
     for name, part in parts.items():
         if not isinstance(part.value, (bool, int, float, str)):

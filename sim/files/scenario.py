@@ -1,8 +1,8 @@
-"""Scenario files: one map, one problem, its agents and what happens to them, as a small YAML file.
+"""Scenario files: one map, one problem, its agents and timed commands, as a small YAML file.
 
-A file is checked as a whole: the map is opened, every name and every cell looked up, and all problems come out in
-one ConfigError, a line each. What is read is plain data; see yaml.py for the limits, agents.py for the agents and
-edits.py for the timed commands.
+A file is checked completely: the map is opened, every name and cell is looked up, and all problems are raised in one
+ConfigError, one per line. The result is plain data; see yaml.py for the limits, agents.py for the agents and edits.py
+for the timed commands.
 """
 
 import os
@@ -85,12 +85,12 @@ KEYS = (
 )
 
 
-_FROM_SOURCE = Grid.from_rows(["."], "still to be opened")
+_FROM_SOURCE = Grid.from_rows(["."], "still to be opened")  # placeholder: the grid is opened from the source
 
 
 @dataclass(frozen=True)
 class Until:
-    """Where a run ends that goes on by itself, and why."""
+    """Tick at which a run ends that would otherwise continue, with the reason."""
 
     tick: int
     why: str = ""
@@ -98,26 +98,26 @@ class Until:
 
 @dataclass(frozen=True)
 class Scenario:
-    """Everything that a run begins with. Worlds are made from it (`build_world`) and none of them changes it."""
+    """Initial state and script of a run. `build_world` builds worlds from it; they never change it."""
 
-    map: MapSource  # where the map came from
-    start: Pair
-    goal: Pair
+    map: MapSource  # source of the map
+    start: Pair  # default start of the agents
+    goal: Pair  # default goal of the agents
     agents: tuple[AgentConfig, ...] = ()
-    title: str = ""  # of any text, such as the name of a file, what files take for a title
-    caption: str = ""  # what to look at
-    seed: int = 0
-    budget: int = int(BUDGET.default)
-    switches: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
+    title: str = ""  # title; made printable and truncated to MAX_TITLE, so any text may be given
+    caption: str = ""  # hint at what to look at
+    seed: int = 0  # seed of the random changes and of randomised agents
+    budget: int = int(BUDGET.default)  # expansions per tick of agents without a budget of their own
+    switches: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)  # cells of each switch, by name
     changes: RandomChanges | None = None
-    edits: tuple[TimedCommand, ...] = ()
-    view: Mapping[str, Any] = field(default_factory=dict)  # the window's own: layers, panels, camera
+    edits: tuple[TimedCommand, ...] = ()  # timed commands
+    view: Mapping[str, Any] = field(default_factory=dict)  # settings of the window: layers, panels, camera
     trials: int = 1  # most walks from start to goal of agents that learn h
-    tick_ms: float = 0.0  # milliseconds a tick for all agents together; 0: as long as it takes
-    listed_optimal: float | None = None  # the optimal length that a problem list states
-    until: Until | None = None  # where it ends without a window, and pauses in one
+    tick_ms: float = 0.0  # milliseconds per tick for all agents together; 0: no limit
+    listed_optimal: float | None = None  # optimal length stated by a problem list
+    until: Until | None = None  # end of the run without a window; a window pauses there
     grid: Grid = field(default_factory=lambda: _FROM_SOURCE, compare=False, repr=False)
-    """The map at tick 0, and in `original` as it was opened. Only read; by default that of the source."""
+    """Map at tick 0, with the opened map in `original`; read-only. The default is the map of the source."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", printable(self.title)[:MAX_TITLE])
@@ -127,19 +127,22 @@ class Scenario:
 
     @property
     def is_redrawn(self) -> bool:
-        """Whether the map of tick 0 is another one than that of the source."""
+        """Return whether the map of tick 0 differs from the map of the source."""
         if isinstance(self.map, MapRows):
             return self.map.rows != tuple(self.grid.rows())
         return not np.array_equal(self.grid.terrain, self.grid.original)
 
     @property
     def asks_a_clock(self) -> bool:
-        """Whether milliseconds limit a tick, from the beginning or by an edit: then a clock says who has a turn."""
+        """Return whether the time of ticks is limited, initially or by an edit, so that runs depend on a clock."""
         commands = (edit.command for edit in self.edits)
         return self.tick_ms > 0 or any(isinstance(c, SetTickMs) and c.milliseconds > 0 for c in commands)
 
     def moved_by(self, movement: Movement) -> "Scenario":
-        """The same under another movement rule. What a problem list states is a length under the usual one."""
+        """Return the scenario with another movement rule.
+
+        `listed_optimal` is kept only under the usual rule, on which the lengths in problem lists are based.
+        """
         if movement == self.grid.movement:
             return self
         source, listed = replace(self.map, movement=movement), self.listed_optimal if movement == USUAL else None
@@ -159,7 +162,7 @@ class Scenario:
 
     @property
     def map_name(self) -> str:
-        """A short name of the map, for results and titles."""
+        """Return a short name of the map, for results and titles."""
         match self.map:
             case MapFile(file=file):
                 return file
@@ -179,9 +182,16 @@ def build_world(
     complain: Callable[[ConfigError], None] | None = None,
     **world_options: Any,
 ) -> World:
-    """The world at tick 0, its agents on the start and its edits in the queue.
+    """Build the world of tick 0, with its agents on their starts and its edits in the queue.
 
-    `complain` is told of agents that are not legal, which are left out; without it they are an error.
+    Args:
+        scenario: the scenario.
+        specs: known agents by key.
+        complain: callback for invalid agents, which are left out; None: an invalid agent raises its error.
+        world_options: options of the World; they override those of the scenario.
+
+    Raises:
+        ConfigError: An agent is invalid, and `complain` is None.
     """
     options: dict[str, Any] = {
         "budget": scenario.budget,
@@ -212,7 +222,19 @@ def load_scenario(
     specs: Mapping[str, AgentSpec],
     allowed_folders: Iterable[str | os.PathLike[str]] = (),
 ) -> Scenario:
-    """The scenario in a file. It may name maps below its folder's parent and below `allowed_folders`."""
+    """Read a scenario file.
+
+    Args:
+        path: the file.
+        specs: known agents by key.
+        allowed_folders: further folders from which its map may come, besides the parent of the file's folder.
+
+    Returns:
+        The scenario.
+
+    Raises:
+        ConfigError: The file is not a valid scenario; the error lists all problems.
+    """
     data = read_file(path, MAX_BYTES, SUFFIX)
     return parse_scenario(data, str(path), specs, Path(path).parent, allowed_folders)
 
@@ -226,7 +248,22 @@ def parse_scenario(
     *,
     is_saved: bool = False,
 ) -> Scenario:
-    """The scenario that a text describes; without a folder, only `allowed_folders` are open to it."""
+    """Parse the text of a scenario file.
+
+    Args:
+        data: the text.
+        name: name of the file in messages.
+        specs: known agents by key.
+        folder: folder of the file; None: its map may come only from `allowed_folders`.
+        allowed_folders: further folders from which its map may come.
+        is_saved: whether the text is part of a session or a journal, see ScenarioReader.
+
+    Returns:
+        The scenario.
+
+    Raises:
+        ConfigError: The text is not a valid scenario; the error lists all problems.
+    """
     problems = Problems(read_yaml(data, name))
     check_kind(problems.document, SCENARIO)
     root = Field(problems, (), problems.document.data)
@@ -237,14 +274,22 @@ def parse_scenario(
 
 
 class ScenarioReader:
-    """Reads one document. Whatever is wrong is noted, and reading goes on with what is right."""
+    """Reader of one scenario document. It notes problems and continues, so that all problems are found."""
 
     def __init__(self, root: Field, specs: Mapping[str, AgentSpec], places: Places, *, is_saved: bool = False) -> None:
-        """`is_saved`: of a session or a journal. Older versions wrote into them what means nothing for the map."""
+        """Create a reader.
+
+        Args:
+            root: the document.
+            specs: known agents by key.
+            places: folders from which the map may come.
+            is_saved: whether the document is part of a session or a journal. Older versions wrote long titles and
+                settings without meaning for the map into them, which are tolerated.
+        """
         self.root, self.specs, self.places, self.is_saved = root, specs, places, is_saved
         self.fields = root.keys(KEYS, f"a scenario, which begins with 'format: {FORMAT}'")
         self.opened: OpenedMap | None = None
-        self.width = self.height = MAX_SIDE  # until the map is known, every cell that could be one is legal
+        self.width = self.height = MAX_SIDE  # size of the map; until it is known, cells are checked for the largest
 
     def read(self) -> Scenario | None:
         self._check_format()
@@ -299,7 +344,7 @@ class ScenarioReader:
         return (self.fields[key].text(longest, lines) or "") if key in self.fields else ""
 
     def _title(self) -> str:
-        """Older versions wrote into a session the whole name of a file, however long."""
+        """Return the title; in saved files it may be long, because older versions wrote whole paths into sessions."""
         return self._text("title", MAX_PATH if self.is_saved else MAX_TITLE)
 
     def _tick_ms(self) -> float:
@@ -329,7 +374,7 @@ class ScenarioReader:
             entry.any_keys("a mapping of settings of the window")
         return entry.value if entry and isinstance(entry.value, dict) else {}
 
-    # --- the map and the ends ---
+    # --- map, start and goal ---
 
     def _map(self) -> MapSource | None:
         entry = require(self.fields, "map", self.root, "a map such as {file: ../maps/river.map}")
@@ -345,9 +390,14 @@ class ScenarioReader:
         return self.opened.source
 
     def _end(self, key: str, own: Pair | None) -> Pair | None:
-        """Where those begin or end who have no place of their own; where all have one, that of the first: `own`."""
+        """Return the default start or goal of the agents; None after noting that it is missing or wrong.
+
+        Args:
+            key: "start" or "goal".
+            own: start or goal of the first agent, used as the default if every agent has one of its own.
+        """
         if key not in self.fields:
-            # Not asked for when the map is wrong: it might be one that brings its own.
+            # A missing key is no problem while the map is invalid, because the map might define a start and goal.
             given = {"start": self.opened.start, "goal": self.opened.goal}[key] if self.opened else None
             if given is None and self._all_have_their_own(key):
                 return own
@@ -361,7 +411,7 @@ class ScenarioReader:
         return pair
 
     def _all_have_their_own(self, key: str) -> bool:
-        """Also where something else about them is wrong."""
+        """Return whether every agent gives its own start or goal, even if other values of it are wrong."""
         agents = self.fields["agents"].value if "agents" in self.fields else None
         return isinstance(agents, list) and bool(agents) and all(says_own_end(agent, key) for agent in agents)
 
@@ -381,7 +431,7 @@ class ScenarioReader:
                 part.expect("at least one cell")
         return switches
 
-    # --- who walks and what happens ---
+    # --- agents and timed commands ---
 
     def _agents(self, roster: Roster) -> tuple[AgentConfig, ...]:
         entry = require(self.fields, "agents", self.root, "a list of agents such as [{kind: tb-wa}]")
@@ -424,12 +474,12 @@ def _check_is_free(entry: Field, grid: Grid, pair: Pair) -> None:
 
 
 def dump_scenario(scenario: Scenario) -> str:
-    """The scenario as YAML that reads back equal."""
+    """Return the scenario as YAML; reading it gives an equal scenario."""
     return write_yaml(scenario_data(scenario))
 
 
 def scenario_data(scenario: Scenario) -> dict[str, Any]:
-    """The scenario as plain data. A map that was redrawn is drawn in it."""
+    """Return the scenario as plain data. A map that differs from its source is included as rows."""
     if scenario.is_redrawn:
         scenario = replace(scenario, map=rows_of(scenario.grid, scenario.map_name))
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION}
@@ -447,7 +497,8 @@ def scenario_data(scenario: Scenario) -> dict[str, Any]:
     if scenario.listed_optimal is not None:
         data["listed_optimal"] = scenario.listed_optimal
     data["agents"] = [agent_data(config) for config in scenario.agents]
-    if scenario.switches or isinstance(scenario.map, MapRecipe):  # a recipe has its own, unless the file says others
+    # A recipe without the key would get the switches of its generated map, so even an empty list is written.
+    if scenario.switches or isinstance(scenario.map, MapRecipe):
         data["switches"] = {name: _cells_data(cells) for name, cells in scenario.switches.items()}
     if scenario.changes:
         data["changes"] = changes_data(scenario.changes)
@@ -462,9 +513,9 @@ def scenario_data(scenario: Scenario) -> dict[str, Any]:
 
 
 def save_scenario(scenario: Scenario, path: str | os.PathLike[str]) -> Scenario:
-    """Write a scenario file, whole or not at all; returns it as written.
+    """Write a scenario file atomically and return the scenario as written.
 
-    Its map file is named from the new place. A map out of reach from there is drawn in the file itself.
+    The path of its map is relative to the new folder; a map that a file there may not name is written as rows.
     """
     moved = moved_to(scenario, Path(os.path.realpath(Path(path).parent)))
     write_document(scenario_data(moved), path)
@@ -472,7 +523,7 @@ def save_scenario(scenario: Scenario, path: str | os.PathLike[str]) -> Scenario:
 
 
 def write_document(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a scenario or a session, whole or not at all; a ConfigError where it is more than what is read."""
+    """Write a scenario or session file atomically; raise a ConfigError if it is too large to be read again."""
     values = values_in(data)
     text = write_yaml(data).encode("utf-8") if values <= MAX_VALUES else b""
     for what, most, count in (("values", MAX_VALUES, values), ("bytes", MAX_BYTES, len(text))):
@@ -482,13 +533,14 @@ def write_document(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
 
 
 def moved_to(scenario: Scenario, folder: Path) -> Scenario:
+    """Return the scenario for a file in `folder`: its map named relative to the folder, or as rows if out of reach."""
     source = scenario.map
     if not isinstance(source, MapFile):
         return scenario
     if not source.path.is_relative_to(folder.parent):
         return replace(scenario, map=rows_of(scenario.grid, scenario.map_name))
     name = Path(os.path.relpath(source.path, folder)).as_posix()
-    if not name.isprintable():  # a name that is no text: nobody could read it back
+    if not name.isprintable():  # such a name would be refused when the file is read
         return replace(scenario, map=rows_of(scenario.grid, scenario.map_name))
     return replace(scenario, map=replace(source, file=name))
 

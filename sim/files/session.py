@@ -1,26 +1,27 @@
-"""Session files: a scenario and everything that was done with it, as one small YAML file.
+"""Session files: a scenario and everything that the user did with it, as one small YAML file.
 
-    saved = describe(scenario, tree)            what there is to save
-    save_session(saved, path)                   whole or not at all
-    saved = load_session(path, specs)           a ConfigError with all problems, or a session
-    tree = saved.plant(specs)                   the branches, each on its way to its tick
-    saved.warnings                              what the user is to know though it opens all the same
+    saved = describe(scenario, tree)            collect what is to be saved
+    save_session(saved, path)                   write the file atomically
+    saved = load_session(path, specs)           read a session; a ConfigError lists all problems
+    tree = saved.plant(specs)                   create the branches, each seeking to its tick
+    saved.warnings                              warnings about a session that can be opened
 
 A session file has the keys of a scenario and these:
 
-    map_sha256: ...                             of the terrain
-    original: {cells: ..., letters: ...}        where the map as it was opened differs from the one of tick 0
-    log: [{id: 4, tick: 50, block: [[3, 4]]}, ...]     what was done by hand, see log.py
+    map_sha256: ...                             hash of the terrain
+    original: {cells: ..., letters: ...}        cells whose letter, when the map was opened, differs from tick 0
+    log: [{id: 4, tick: 50, block: [[3, 4]]}, ...]     commands of the user, see log.py
     branches:
       - {number: 0, name: run, parent: null, at: 0, tick: 120, horizon: 300, log: [1, 2, 4],
          digests: {every: 100, values: [...], last: [120, ...], agents: [[0, ...]]}}
-    linked: [[0, 1]]                            branches that get the same commands
-    branch: 0                                   the one that was in front
+    linked: [[0, 1]]                            groups of branches that get the same commands
+    branch: 0                                   the focused branch
     view: {branches: [0, 1], focus: 2, panels: [[0, 2], [0, 1]]}
-                                                what was on screen, who had the focus, the order
+                                                branches on screen, focused agent, order of the panels
 
-Numbers up to that of the last of the scenario's `edits` mean those, in their order; the log continues from there.
-A run is not stored but run again. If its digests are not those of the file, the timeline says so: `diverged`.
+The `log` of a branch lists entry ids. Ids from 1 to the number of the scenario's `edits` refer to these edits, sorted
+by tick; the ids of the session's `log` follow. The run itself is not stored but simulated again. If its digests differ
+from the stored ones, the timeline reports the first such tick in `diverged`.
 """
 
 import hashlib
@@ -58,16 +59,16 @@ FORMAT = SESSION.format
 KEYS = (*SCENARIO_KEYS, "map_sha256", "original", "log", "branches", "linked", "branch")
 
 SHOWN_KEY = "branches"
-"""In the view of a scenario: the branches on screen."""
+"""Key of a view: numbers of the branches on screen."""
 
 FOCUS_KEY = "focus"
-"""And the number of the agent that has the focus."""
+"""Key of a view: number of the focused agent."""
 
 ORDER_KEY = "panels"
-"""And the panels in their order, each by the numbers of its branch and its agent."""
+"""Key of a view: panels in their order, each as the numbers of its branch and its agent."""
 
 NUMBER = Param("number", int, 0, "number of the branch", 0, (1 << 31) - 1)
-_LONGEST_NAME = 10_000  # characters of a branch's, that are cut
+_LONGEST_NAME = 10_000  # most characters of a branch name in a file; it is truncated to MAX_BRANCH_NAME
 _TICK = Param("tick", int, 0, "a tick", 0, LAST_TICK)
 
 Letters = tuple[tuple[int, ...], str]
@@ -76,25 +77,30 @@ Digest = tuple[int, str]
 
 @dataclass(frozen=True)
 class SavedBranch:
+    """State of a branch with the digests of its run."""
+
     state: BranchState
-    digests: tuple[str, ...] = ()  # of every DIGEST_EVERY ticks
-    last: Digest | None = None  # of the tick that was shown, with its commands applied
-    agents: tuple[tuple[int, str], ...] = ()  # number and digest of each agent at that tick
+    digests: tuple[str, ...] = ()  # digests of ticks 0, DIGEST_EVERY and so on, each before its commands
+    last: Digest | None = None  # the tick that was shown and its digest with the commands applied
+    agents: tuple[tuple[int, str], ...] = ()  # number and digest of each agent at the tick of `last`
 
 
 @dataclass(frozen=True)
 class Saved:
-    """A whole session as plain values."""
+    """Whole session as plain values."""
 
     scenario: Scenario
     branches: tuple[SavedBranch, ...]
-    linked: tuple[tuple[int, ...], ...] = ()
-    branch: int = ROOT
+    linked: tuple[tuple[int, ...], ...] = ()  # groups of linked branches
+    branch: int = ROOT  # number of the focused branch
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """The branches that were on screen. A view is the window's own and not looked at when a file is read."""
+        """Return the branches that were on screen, in their order.
+
+        Invalid entries are ignored here, because reading a file does not check its view, which belongs to the window.
+        """
         listed = self.scenario.view.get(SHOWN_KEY)
         there = {branch.state.number for branch in self.branches}
         sound = [n for n in listed if type(n) is int and n in there] if isinstance(listed, list) else []
@@ -102,29 +108,35 @@ class Saved:
 
     @property
     def order(self) -> tuple[tuple[int, int], ...]:
-        """The panels in their order, each as branch and agent."""
+        """Return the panels in their order, each as the numbers of its branch and agent."""
         there = {branch.state.number for branch in self.branches}
         return tuple(pair for pair in panels_in(self.scenario.view) if pair[0] in there)
 
     @property
     def focus(self) -> int:
-        """The number of the agent that had the focus."""
+        """Return the number of the agent that had the focus; 0 if the view does not name one."""
         agent: Any = self.scenario.view.get(FOCUS_KEY)
         return int(agent) if _is_number(agent) else 0
 
     def setup(self, specs: Mapping[str, AgentSpec], **world_options: Any) -> Callable[[], World]:
-        """What makes the world of tick 0."""
+        """Return a function that builds the world of tick 0."""
         return lambda: build_world(self.scenario, specs, **world_options)
 
     def plant(
         self, specs: Mapping[str, AgentSpec], setup: Callable[[], World] | None = None, **options: Any
     ) -> BranchTree:
-        """The branches, each on its way to the tick that was shown."""
+        """Create the tree of branches, each seeking to the tick that was shown.
+
+        Args:
+            specs: known agents by key.
+            setup: function that builds the world of tick 0; None: `self.setup(specs, **options)`.
+            options: options of the World.
+        """
         states = [saved.state for saved in self.branches]
         tree = BranchTree.restored(setup or self.setup(specs, **options), states)
         for saved in self.branches:
             tree[saved.state.number].timeline.expect(saved.digests, saved.last, dict(saved.agents))
-            if self.warnings:  # another map: whatever the digests, it is not the run that was saved
+            if self.warnings:  # the map has changed, so this is not the saved run even if the digests are equal
                 tree[saved.state.number].timeline.report_divergence(0)
         for group in self.linked:
             tree.link(group)
@@ -132,19 +144,25 @@ class Saved:
 
 
 def panels_in(view: Mapping[str, Any]) -> tuple[tuple[int, int], ...]:
-    """The panels in the order that a view says, each as branch and agent."""
+    """Return the panels in the order given by a view, each as the numbers of its branch and agent."""
     listed = view.get(ORDER_KEY)
     pairs = [pair for pair in listed if isinstance(pair, list)] if isinstance(listed, list) else []
     return tuple(dict.fromkeys((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and all(map(_is_number, pair))))
 
 
 def _is_number(value: Any) -> bool:
-    """Whether an agent could have it."""
+    """Return whether a value is a possible number of an agent."""
     return type(value) is int and 0 <= value <= int(AGENT.high or 0)
 
 
 def describe(scenario: Scenario, tree: BranchTree, branch: int = ROOT) -> Saved:
-    """A session as it is now. `scenario` is what its worlds are made from."""
+    """Return the present session.
+
+    Args:
+        scenario: scenario from which the worlds of the tree were built.
+        tree: all branches.
+        branch: number of the focused branch.
+    """
     branches = tuple(_saved_branch(tree, number) for number in tree.branches)
     return Saved(scenario, branches, tuple(map(tuple, tree.groups())), branch)
 
@@ -155,14 +173,14 @@ def _saved_branch(tree: BranchTree, number: int) -> SavedBranch:
 
 
 def redrawn_cells(grid: Grid) -> Letters:
-    """Where the map as it was opened differs from the one of tick 0, and what was there."""
+    """Return the cells in which the map of tick 0 differs from the opened one, and their letters in the opened one."""
     terrain, before = grid.terrain.reshape(-1), grid.original.reshape(-1)
     cells = np.flatnonzero(terrain != before)
     return tuple(cells.tolist()), bytes(before[cells].tolist()).decode("ascii")
 
 
 def with_original(scenario: Scenario, letters: Letters) -> Scenario:
-    """The scenario on a map that was another one in these cells when it was opened."""
+    """Return the scenario with these cells and letters set in the map as it was opened (`Grid.original`)."""
     grid = scenario.grid.copy()
     grid.change_original(list(letters[0]), np.frombuffer(letters[1].encode("ascii"), np.uint8))
     return replace(scenario, grid=grid)
@@ -172,12 +190,15 @@ def with_original(scenario: Scenario, letters: Letters) -> Scenario:
 
 
 def save_session(saved: Saved, path: str | os.PathLike[str]) -> None:
-    """Write a session file, whole or not at all."""
+    """Write a session file atomically."""
     write_document(session_data(_seen_from(saved, Path(path).parent)), path)
 
 
 def text_for(saved: Saved, folder: Path) -> str:
-    """The session for a file in this folder. Its map is named from there, or drawn in it if out of reach."""
+    """Return the text of a session file in this folder.
+
+    The path of its map is relative to the folder; a map that a file there may not name is written into the text.
+    """
     return dump_session(_seen_from(saved, folder))
 
 
@@ -186,12 +207,12 @@ def _seen_from(saved: Saved, folder: Path) -> Saved:
 
 
 def dump_session(saved: Saved) -> str:
-    """The session as YAML that reads back equal."""
+    """Return the session as YAML; reading it gives an equal session."""
     return write_yaml(session_data(saved))
 
 
 def session_data(saved: Saved) -> dict[str, Any]:
-    """The session as plain data: the keys of its scenario, then its own."""
+    """Return the session as plain data: the keys of its scenario, followed by those of a session."""
     grid = saved.scenario.grid
     pool = _Pool(saved.scenario)
     lists = [pool.numbers(branch.state.entries) for branch in saved.branches]
@@ -220,13 +241,13 @@ def _branch_data(saved: SavedBranch, log: list[int]) -> dict[str, Any]:
 
 
 class _Pool:
-    """All different entries of all branches. Numbers in a file are places here, counted from 1."""
+    """Distinct log entries of all branches, with their ids in the file, which count from 1."""
 
     def __init__(self, scenario: Scenario) -> None:
         self.scripted = [(edit.tick, edit.command) for edit in sorted(scenario.edits, key=lambda edit: edit.tick)]
         self.log: list[Entry] = []
-        self._places: dict[int, int] = {}  # id of an entry -> its number
-        self._strokes: dict[int, int] = {}  # stroke -> the number of its first entry here
+        self._places: dict[int, int] = {}  # id() of an entry -> its id in the file
+        self._strokes: dict[int, int] = {}  # stroke -> id in the file of its first entry
 
     def numbers(self, entries: Iterable[Entry]) -> list[int]:
         return [self._number(entry) for entry in entries]
@@ -237,7 +258,7 @@ class _Pool:
         return self._places[id(entry)]
 
     def _place(self, entry: Entry) -> int:
-        place = entry.id - 1  # a timeline numbers its script first
+        place = entry.id - 1  # index in the script, whose entries have the first ids of a timeline
         if entry.is_scripted and entry.is_enabled and place < len(self.scripted):
             tick, command = self.scripted[place]
             if entry.tick == tick and _is_same(entry.command, command):
@@ -249,7 +270,7 @@ class _Pool:
 
 
 def _is_same(command: Command, scripted: Command) -> bool:
-    """Whether a timeline made `command` from this one; it gives numbers to agents."""
+    """Return whether `command` is a scripted command, apart from an agent number assigned by a timeline."""
     if isinstance(command, AddAgent) and isinstance(scripted, AddAgent) and scripted.agent is None:
         return command.config == scripted.config
     return command == scripted
@@ -267,13 +288,28 @@ def load_session(
     specs: Mapping[str, AgentSpec],
     allowed_folders: Iterable[str | os.PathLike[str]] = (),
 ) -> Saved:
-    """The session in a file. It may name maps where a scenario may."""
+    """Read a session file.
+
+    Args:
+        path: the file.
+        specs: known agents by key.
+        allowed_folders: further folders from which its map may come, see load_scenario().
+
+    Returns:
+        The session.
+
+    Raises:
+        ConfigError: The file is not a valid session; the error lists all problems.
+    """
     data = read_file(path, MAX_BYTES, SUFFIX)
     return parse_session(data, str(path), specs, Path(path).parent, allowed_folders)
 
 
 def with_known_agents(saved: Saved, specs: Mapping[str, AgentSpec], name: str) -> Saved:
-    """The same; a ConfigError where an agent joins it that is not here, without which it would be another run."""
+    """Return the session itself; raise a ConfigError if one of its agents is unknown.
+
+    A log may name unknown agents, but leaving them out would silently change the run.
+    """
     entries = (entry for branch in saved.branches for entry in branch.state.entries if entry.is_enabled)
     joining = (entry.command.config.kind for entry in entries if isinstance(entry.command, AddAgent))
     unknown = dict.fromkeys(kind for kind in joining if kind not in specs)
@@ -283,7 +319,7 @@ def with_known_agents(saved: Saved, specs: Mapping[str, AgentSpec], name: str) -
 
 
 def is_session(data: bytes) -> bool:
-    """Whether these bytes claim to be a session, rather than a scenario."""
+    """Return whether a file that begins with these bytes declares the format of a session."""
     return any(line.rstrip() == f"format: {FORMAT}".encode() for line in data[:4096].splitlines())
 
 
@@ -294,7 +330,7 @@ def parse_session(
     folder: str | os.PathLike[str] | None = None,
     allowed_folders: Iterable[str | os.PathLike[str]] = (),
 ) -> Saved:
-    """The session that a text describes."""
+    """Parse the text of a session file; `folder` is the folder of the file, see load_session() for the rest."""
     problems = Problems(read_yaml(data, name))
     check_kind(problems.document, SESSION)
     root = Field(problems, (), problems.document.data)
@@ -323,10 +359,10 @@ def _read_scenario(
 
 
 class _SessionReader:
-    """Reads what a session has beside its scenario."""
+    """Reader of the keys that a session adds to its scenario."""
 
     def __init__(self, root: Field, fields: Mapping[str, Field], scenario: Scenario | None) -> None:
-        """Without a scenario, which has problems of its own, what depends on it passes for right."""
+        """Create a reader; if `scenario` is None because it is invalid, checks that depend on it are skipped."""
         self.root, self.fields, self.scenario = root, fields, scenario
         grid = scenario.grid if scenario else None
         self.log_reader = LogReader(grid.width, grid.height) if grid else LogReader(MAX_SIDE, MAX_SIDE)
@@ -354,7 +390,7 @@ class _SessionReader:
         return (f"{self.root.problems.document.name}: the map is not the one of the session: the run will differ",)
 
     def _entries(self) -> dict[int, Entry]:
-        """All entries by their numbers, the scenario's first."""
+        """Return all entries by id: those of the scenario's edits, then those of the session's log."""
         edits = sorted(self.scenario.edits if self.scenario else (), key=lambda edit: edit.tick)
         entries = {i: Entry(i, edit.tick, edit.command, True) for i, edit in enumerate(edits, start=1)}
         listed = self.fields.get("log")
@@ -408,7 +444,10 @@ def _read_branch(part: Field, entries: Mapping[int, Entry] | None) -> SavedBranc
 
 
 def read_branch_name(fields: Mapping[str, Field], otherwise: str) -> str:
-    """What a branch is called, `otherwise` where nothing is said. Older versions wrote whole histories here."""
+    """Return the name of a branch, or `otherwise` if it has none.
+
+    Longer names are accepted and truncated, because older versions wrote whole histories into names.
+    """
     name = fields["name"].text(_LONGEST_NAME) if "name" in fields else ""
     return name[:MAX_BRANCH_NAME] if name else otherwise
 
@@ -433,7 +472,7 @@ def _read_digests(part: Field) -> tuple[tuple[str, ...], Digest | None, tuple[Di
     listed = fields["agents"].items("numbers of agents and their digests") if "agents" in fields else []
     agents = [_read_pair(pair, AGENT, "the number of an agent and its digest") for pair in listed]
     if "every" in fields and fields["every"].value != DIGEST_EVERY:
-        values = []  # of a version that looked at other ticks
+        values = []  # the file is from a version with another DIGEST_EVERY
     return tuple(values), last, tuple(pair for pair in agents if pair is not None)
 
 

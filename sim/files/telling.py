@@ -1,9 +1,10 @@
-"""How far the reading of a large file is, told to whoever waits for it; who does not wait any more raises in there.
+"""Progress reports of functions that read large files.
 
     with telling(job.told):
-        open_any(path)          calls job.told(0.1), job.told(0.2), ... on its way
+        open_any(path)          calls job.told(0.1), job.told(0.2), ... while it reads
 
-Readers call `tell`; where nobody listens it does nothing. What listens belongs to a thread, not to the program.
+Readers call `tell`, which calls the listener of the current thread, if any. A listener cancels the reading by raising
+an exception.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 @contextmanager
 def telling(listener: Listener) -> Iterator[None]:
+    """Call `listener` with the share done (0 to 1) while the context is active in this thread."""
     before = _LISTENER.set(listener)
     try:
         yield
@@ -25,7 +27,7 @@ def telling(listener: Listener) -> Iterator[None]:
 
 
 def tell(share: float) -> None:
-    """So much is done, 1.0 being all."""
+    """Report that a share of the work is done; 1.0 is all of it."""
     listener = _LISTENER.get()
     if listener is not None:
         listener(min(1.0, share))

@@ -22,7 +22,7 @@ The state of a run follows from a setup, the log of commands and a tick; everyth
     timeline.diverged                   the first tick whose digest differs from the expected one (`expect`), or None
     timeline.notes()                    the messages of the world, each once for the whole run
 
-    timeline.entries()                  all commands: those of the scenario and those added by the user
+    timeline.entries()                  all commands, from the scenario and from the user
     timeline.set_enabled(id, yes), .move(id, tick), .delete(id), .duplicate(id, tick), .change(id, command)
     timeline.insert(tick, command)      add a command at any tick: past, present or future
     timeline.complaints()               why some commands did not apply, by entry id
