@@ -1,4 +1,4 @@
-"""Files as a whole: read within limits, written whole or not at all, and really on the disk when they are there."""
+"""Reading of whole files within size limits, and atomic writing that is synced to the disk."""
 
 import errno
 import os
@@ -13,26 +13,30 @@ from typing import BinaryIO
 from sim.files.locks import BINARY
 from sim.params import ConfigError, nearest
 
-_NOTED: ContextVar[list[Path] | None] = ContextVar("noted", default=None)  # belongs to a thread, not to the program
-_DO_NOT_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe that nobody writes to would be waited for
-_USUAL_MAX_NAME = 255  # bytes of one name, where the system does not give its limit
-_SHOWN_OF_NAME = 40  # bytes of a too long name that a message repeats
+_NOTED: ContextVar[list[Path] | None] = ContextVar("noted", default=None)  # list of noting_reads(), per thread
+_DO_NOT_WAIT = getattr(os, "O_NONBLOCK", 0)  # flag for os.open, which would block on a pipe without a writer
+_USUAL_MAX_NAME = 255  # bytes of a file name if the system does not report its limit
+_SHOWN_OF_NAME = 40  # bytes of a too long name that a message shows
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a whole file or none."""
+    """Write a file; after an error, the file that existed before is unchanged."""
     with written_whole(path) as file:
         file.write(data)
 
 
 @contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write to. It takes its place at the end; where that is not reached, what was there before stays.
+    """Open a file for atomic writing: the context replaces the file at `path` only if it ends without an error.
 
-    A pipe or a device has no place to be taken: it gets what is written as it comes.
+    A pipe or a device cannot be replaced, so it is written to directly.
+
+    Raises:
+        ConfigError: The file cannot be written.
     """
     try:
-        with _stream(path) if is_stream(path) else _draft(os.path.realpath(path)) as file:  # a link stays a link
+        # realpath: a symbolic link stays a link, and its target is replaced.
+        with _stream(path) if is_stream(path) else _draft(os.path.realpath(path)) as file:
             yield file
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigError):
@@ -41,7 +45,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def make_folder(folder: Path) -> None:
-    """A folder to write to, with those around it; it may be there."""
+    """Create a folder and its parents if they do not exist; raise a ConfigError if that is impossible."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
@@ -51,7 +55,7 @@ def make_folder(folder: Path) -> None:
 
 
 def check_folder(folder: Path) -> None:
-    """Say before long work what make_folder() would say after it. Nothing is made."""
+    """Raise the ConfigError that make_folder() would raise, without creating anything; for use before long work."""
     check_name(folder)
     there = next(place for place in (folder, *folder.absolute().parents) if os.path.exists(place))
     if not os.path.isdir(there):
@@ -61,7 +65,7 @@ def check_folder(folder: Path) -> None:
 
 
 def check_place(path: str | os.PathLike[str]) -> None:
-    """Say before long work what written_whole() would say after it: that nothing can be written there."""
+    """Raise a ConfigError if written_whole() could not write a file; for use before long work."""
     check_name(path)
     try:
         target = os.path.realpath(path)
@@ -85,7 +89,7 @@ def check_name(path: str | os.PathLike[str], spare: int = 0) -> None:
     place = Path(path).absolute()
     for name, folder in zip(reversed(place.parts[1:]), place.parents, strict=True):
         limit = _max_name(folder) - (spare if name == place.name else 0)
-        size = len(name.encode(errors="replace"))  # a byte that is no text counts once
+        size = len(name.encode(errors="replace"))  # a byte that could not be decoded counts once
         if size > limit:
             beginning = f"{shortened(name, _SHOWN_OF_NAME)}..."
             raise ConfigError(f"{folder}: expected a file name of at most {limit} bytes, got {size}: {beginning}")
@@ -111,7 +115,7 @@ def file_error(path: str | os.PathLike[str], what: str, error: Exception) -> Con
 
 
 def shortened(name: str, most: int) -> str:
-    """The beginning of a name, of so many bytes: that is what disks count, and a letter may take four of their 255."""
+    """Return a name truncated to `most` bytes: file systems limit bytes, of which a letter may take four."""
     return name.encode(errors="ignore")[:most].decode(errors="ignore")
 
 
@@ -121,13 +125,13 @@ def _draft_name(target: str) -> str:
 
 @contextmanager
 def _draft(target: str) -> Iterator[BinaryIO]:
-    """A file beside the one that it becomes."""
+    """Open a temporary file in the folder of `target`, and rename it to `target` at the end of the context."""
     draft = _draft_name(target)
     try:
         with open(draft, "xb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())  # or a crash of the machine could leave an empty file under the name
+            os.fsync(file.fileno())  # otherwise a crash of the machine could leave an empty file under the name
         os.replace(draft, target)
     finally:
         with suppress(FileNotFoundError):
@@ -136,7 +140,7 @@ def _draft(target: str) -> Iterator[BinaryIO]:
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
-    """Whether a pipe or a device is there."""
+    """Return whether the path is a pipe or a device."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
@@ -145,7 +149,7 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
 
 
 def _stream(path: str | os.PathLike[str]) -> BinaryIO:
-    """A pipe that nobody reads is an error: it would be waited for."""
+    """Open a pipe or a device for writing; raise an OSError for a pipe without a reader, which would block."""
     descriptor = os.open(path, os.O_WRONLY | _DO_NOT_WAIT | BINARY)
     if _DO_NOT_WAIT:
         os.set_blocking(descriptor, True)
@@ -153,7 +157,7 @@ def _stream(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def bring_to_disk(path: str | os.PathLike[str]) -> None:
-    """What a file holds that somebody has written is on the disk after this, where a system can."""
+    """Sync a file to the disk if the system can, whichever process has written it."""
     with suppress(OSError):
         handle = os.open(path, os.O_RDWR | BINARY)
         try:
@@ -163,14 +167,14 @@ def bring_to_disk(path: str | os.PathLike[str]) -> None:
 
 
 def rename_to(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Give a whole file its name, so that a crash of the machine leaves it under one of the two."""
+    """Rename a complete file so that, after a crash of the machine, it exists under one of the two names."""
     bring_to_disk(source)
     os.replace(source, target)
     _sync_folder(os.path.dirname(target))
 
 
 def _sync_folder(folder: str) -> None:
-    """Bring the new name of a file to the disk, where a system can."""
+    """Sync a folder, so that the new name of a file in it is on the disk, if the system can."""
     with suppress(OSError):
         handle = os.open(folder or ".", os.O_RDONLY)
         try:
@@ -181,7 +185,7 @@ def _sync_folder(folder: str) -> None:
 
 @contextmanager
 def noting_reads() -> Iterator[list[Path]]:
-    """The files that are read as long as this lasts, whoever names them: maps, their pictures, lists of problems."""
+    """Collect the paths of all files that this thread reads in the context: maps, their pictures, problem lists."""
     noted: list[Path] = []
     before = _NOTED.set(noted)
     try:
@@ -192,7 +196,17 @@ def noting_reads() -> Iterator[list[Path]]:
 
 @contextmanager
 def open_regular(path: str | os.PathLike[str], suffix: str) -> Iterator[BinaryIO]:
-    """A regular file to read from; a pipe or a device could go on for ever, or never begin."""
+    """Open a regular file for reading.
+
+    Pipes and devices are refused, because they could be endless or block.
+
+    Args:
+        path: the file.
+        suffix: expected suffix, for messages.
+
+    Raises:
+        ConfigError: The file does not exist, is not regular or cannot be read.
+    """
     if not os.path.lexists(path):
         raise ConfigError(f"{path}: expected a {suffix} file, got no such file{nearest_file(Path(path), suffix)}")
     try:
@@ -211,7 +225,7 @@ def open_regular(path: str | os.PathLike[str], suffix: str) -> Iterator[BinaryIO
 
 
 def read_file(path: str | os.PathLike[str], limit: int, suffix: str) -> bytes:
-    """All bytes of a regular file of at most `limit` bytes."""
+    """Return the contents of a regular file; raise a ConfigError if it has more than `limit` bytes."""
     with open_regular(path, suffix) as file:
         size = os.fstat(file.fileno()).st_size
         data = b"" if size > limit else file.read(limit + 1)
@@ -222,7 +236,7 @@ def read_file(path: str | os.PathLike[str], limit: int, suffix: str) -> bytes:
 
 
 def nearest_file(path: Path, suffix: str) -> str:
-    """A question that names the file of nearly this name, or nothing."""
+    """Return a question that suggests a file with a similar name and this suffix; "" if there is none."""
     try:
         names = [name for name in os.listdir(path.parent) if name.lower().endswith(suffix)]
     except (OSError, ValueError):
@@ -231,5 +245,5 @@ def nearest_file(path: Path, suffix: str) -> str:
 
 
 def reason(error: Exception) -> str:
-    """What went wrong with a file, in a few words."""
+    """Return a short description of an error of a file operation."""
     return getattr(error, "strerror", None) or str(error)

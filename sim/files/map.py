@@ -1,7 +1,7 @@
-"""MovingAI files: `.map` (terrain) and `.scen` (problems on it), read and written.
+"""Reading and writing of MovingAI files: `.map` (terrain) and `.scen` (problems on a map).
 
-Whatever the bytes are, reading gives a valid object or a ConfigError that names file, line and reason,
-and takes memory in proportion to the file, never to what its header promises.
+For any bytes, reading gives a valid object or a ConfigError with file, line and reason. It takes memory in proportion
+to the size of the file, never to the size stated in its header.
 """
 
 import difflib
@@ -23,7 +23,7 @@ from sim.movement import USUAL, Movement
 from sim.params import ConfigError, Param, shown
 
 MAX_MAP_BYTES = MAX_CELLS + 2 * MAX_SIDE + 4096
-"""The largest map that Grid takes, with CRLF line ends and a roomy header."""
+"""Bytes of the largest map that Grid accepts, with CRLF line ends and 4 KB for the header."""
 
 MAX_SCEN_BYTES = 1 << 24
 MAX_SCEN_ROWS = 200_000
@@ -36,9 +36,9 @@ SWAMP = Param(
     "whether S can be walked on, at cost 1 (listed lengths assume it)",
     choices=("passable", "blocked"),
 )
-"""HOG2 walks through swamp, warthog does not; the listed lengths of the benchmark maps are those of HOG2."""
+"""In HOG2 swamp is passable, in warthog it is not; the benchmark lists state optimal lengths computed by HOG2."""
 
-_SWAMP_WHEN_BLOCKED = ord("T")  # drawn as an obstacle of nature, not as the edge of the world
+_SWAMP_WHEN_BLOCKED = ord("T")  # letter for blocked swamp: trees, which look natural, unlike '@', out of bounds
 
 _UNSUPPORTED_TYPES = {
     "octile-corner": "corner heights of HOG2",
@@ -59,14 +59,24 @@ _PROBLEMS_SHOWN = 10
 
 
 def read_map(path: str | os.PathLike[str], swamp: str = "passable", movement: Movement = USUAL) -> Grid:
-    """The grid in a `.map` file."""
+    """Read the grid of a `.map` file; see parse_map() for the arguments."""
     return parse_map(read_file(path, MAX_MAP_BYTES, ".map"), str(path), swamp, movement)
 
 
 def parse_map(data: bytes, name: str, swamp: str = "passable", movement: Movement = USUAL) -> Grid:
-    """The grid that the bytes of a `.map` file describe. `name` is the file, for messages and the grid's name.
+    """Parse the bytes of a `.map` file.
 
-    With swamp "blocked", every S becomes T, and is T in what is written afterwards.
+    Args:
+        data: the bytes.
+        name: path of the file, for messages and the name of the grid.
+        swamp: "passable" or "blocked". When blocked, every S becomes T, also when the grid is written again.
+        movement: movement rule of the grid.
+
+    Returns:
+        The grid.
+
+    Raises:
+        ConfigError: The bytes are no valid map.
     """
     blocks_swamp = SWAMP.parse(swamp, f"{name}: swamp") == "blocked"
     data = _plain_lines(data)
@@ -78,22 +88,22 @@ def parse_map(data: bytes, name: str, swamp: str = "passable", movement: Movemen
     _refuse_unknown_letters(letters, rows, _line_at(data, start), name)
     if blocks_swamp:
         letters[letters == ord("S")] = _SWAMP_WHEN_BLOCKED
-    tell(0.25)  # the moves of all cells take the most
+    tell(0.25)  # most of the time is spent in Grid, which computes the moves of all cells
     return Grid(letters, movement, PurePath(name).name)
 
 
 def map_text(grid: Grid) -> str:
-    """The grid as the text of a `.map` file: the characters it was opened with, `@` and `.` where edited."""
+    """Return the text of a `.map` file for a grid: original letters, with `@` and `.` for edited cells."""
     return "\n".join(["type octile", f"height {grid.height}", f"width {grid.width}", "map", *grid.rows(), ""])
 
 
 def write_map(grid: Grid, path: str | os.PathLike[str]) -> None:
-    """Write a `.map` file; a file that was there stays whole until the new one is complete."""
+    """Write a `.map` file atomically."""
     write_atomically(path, map_text(grid).encode("ascii"))
 
 
 def _plain_lines(data: bytes) -> bytes:
-    """The same text with LF line ends (most city maps have CRLF), and nothing blank at its end."""
+    """Return the text with LF line ends (most city maps have CRLF) and without trailing white space."""
     data = data.removeprefix(_BYTE_ORDER_MARK)
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").rstrip()
 
@@ -103,7 +113,7 @@ def _line_at(data: bytes, position: int) -> int:
 
 
 def _parse_header(data: bytes, name: str) -> tuple[int, int, int]:
-    """Width, height, and where the first row begins."""
+    """Return the width, the height, and the offset of the first row."""
     given: dict[str, int] = {}
     sides_at = name
     words = _WORD.finditer(data)
@@ -164,7 +174,10 @@ def _start_of_rows(data: bytes, after_header: int, where: str) -> int:
 
 
 def _split_rows(data: bytes, start: int, width: int, height: int, name: str) -> list[bytes]:
-    """The rows, each as wide as promised. It walks over the text, so nothing is taken for rows that are not there."""
+    """Return the rows, each checked for the width in the header.
+
+    Rows are taken from the text one by one, so a wrong height in the header allocates no memory.
+    """
     rows: list[bytes] = []
     problems = _Problems(name)
     line = _line_at(data, start)
@@ -206,13 +219,13 @@ def _shown_bytes(text: bytes) -> str:
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
-    """The nearest known word as a question, or nothing: the message lists all that is legal already."""
+    """Return a question that suggests the nearest known word; "" if none is near (the message lists all of them)."""
     near = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
 class _Problems:
-    """Problems of one file, the first few in words and the others as a number: a wrong width spoils every row."""
+    """Problems of one file: the first few as text and the number of the others, as a wrong width affects all rows."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -236,19 +249,19 @@ class _Problems:
 
 @dataclass(frozen=True, slots=True)
 class ScenRow:
-    """One problem of a `.scen` file. A row that could not be read has only its number, line, text and problem."""
+    """Problem of a `.scen` file. A row that could not be read has only its number, line, text and problem."""
 
-    number: int  # place in the file, from 0, counting rows that could not be read
+    number: int  # index of the row in the file, including rows that could not be read
     bucket: int
     map_name: str
-    width: int  # size of the map that the row is for; 0: the old form without sizes
-    height: int
+    width: int  # width of the map for which the row was made; 0: the old form without sizes
+    height: int  # height of that map
     start: tuple[int, int]
     goal: tuple[int, int]
-    optimal: float  # listed length, with sqrt(2) diagonals that cut no corner
-    line: int = 0
-    problem: str | None = None  # why the row cannot be run
-    text: str | None = None  # the line itself, when it could not be read
+    optimal: float  # listed optimal length; diagonal moves cost sqrt(2) and cut no corners
+    line: int = 0  # line in the file
+    problem: str | None = None  # reason why the row cannot be run; None: it can
+    text: str | None = None  # text of the line if it could not be read
 
     @property
     def is_readable(self) -> bool:
@@ -257,28 +270,32 @@ class ScenRow:
 
 @dataclass(frozen=True)
 class ScenFile:
-    """The rows of a `.scen` file, good and bad, in their order."""
+    """Rows of a `.scen` file in their order, including rows that cannot be run."""
 
     name: str
     rows: list[ScenRow]
 
     def checked(self, grid: Grid) -> "ScenFile":
-        """The same rows, each with what is wrong with it on this map."""
+        """Return the rows with `problem` set for each that cannot be run on this map."""
         return replace(self, rows=[replace(row, problem=row_problem(row, grid)) for row in self.rows])
 
     def map_names(self) -> list[str]:
-        """The maps that the rows are on, each once."""
+        """Return the different names of maps in the rows, in order of appearance."""
         return list(dict.fromkeys(row.map_name for row in self.rows if row.is_readable))
 
 
 def read_scen(path: str | os.PathLike[str], grid: Grid | None = None) -> ScenFile:
-    """The rows of a `.scen` file; with a grid, also what is wrong with each on it."""
+    """Read a `.scen` file; with a grid, also check its rows on that map."""
     scen = parse_scen(read_file(path, MAX_SCEN_BYTES, ".scen"), str(path))
     return scen.checked(grid) if grid is not None else scen
 
 
 def parse_scen(data: bytes, name: str) -> ScenFile:
-    """The rows that the bytes of a `.scen` file hold. A bad row is kept, with its reason."""
+    """Parse the bytes of a `.scen` file; a row that cannot be read is kept with the reason.
+
+    Raises:
+        ConfigError: The file is empty, has another version, too many rows, or neither a version nor a readable row.
+    """
     lines = _filled_lines(data)
     first = next(lines, None)
     if first is None:
@@ -297,7 +314,17 @@ def parse_scen(data: bytes, name: str) -> ScenFile:
 
 
 def row_numbers(text: str | None, count: int, name: str, where: str = "--rows") -> list[int]:
-    """The rows that `0,5,10:20` names of a file with `count` rows."""
+    """Return the indices of the rows selected by a text such as `0,5,10:20`.
+
+    Args:
+        text: the selection; None: all rows.
+        count: number of rows in the file.
+        name: name of the file, for messages.
+        where: option or key that contains the text, for messages.
+
+    Raises:
+        ConfigError: The text is invalid, or the file has no rows.
+    """
     if not count:
         raise ConfigError(f"{name}: expected a list with at least one problem, got none")
     if text is None:
@@ -316,7 +343,7 @@ def row_numbers(text: str | None, count: int, name: str, where: str = "--rows") 
 
 
 def scen_text(rows: Iterable[ScenRow]) -> str:
-    """Rows as the text of a `.scen` file: version 1, or the old form without sizes when no row has any."""
+    """Return the text of a `.scen` file: version 1, or the old form without sizes if no row has a size."""
     kept = list(rows)
     is_old_form = bool(kept) and not any(row.width or row.height or not row.is_readable for row in kept)
     lines = [] if is_old_form else ["version 1"]
@@ -324,12 +351,12 @@ def scen_text(rows: Iterable[ScenRow]) -> str:
 
 
 def lengths_agree(ours: float, listed: float) -> bool:
-    """Whether a length matches a listed one, which is printed with as few as two digits and summed in float32."""
+    """Return whether a length equals a listed one, which may be rounded to two digits and was summed in float32."""
     return abs(ours - listed) <= 0.01 + 1e-4 * abs(listed)
 
 
 def row_problem(row: ScenRow, grid: Grid) -> str | None:
-    """Why a row cannot be run on this map, or None."""
+    """Return the reason why a row cannot be run on this map; None if it can."""
     if not row.is_readable:
         return row.problem
     if (row.width or row.height) and (row.width, row.height) != (grid.width, grid.height):
@@ -356,7 +383,10 @@ def _terrain_at(grid: Grid, x: int, y: int) -> str:
 
 
 def _filled_lines(data: bytes) -> Iterator[tuple[int, str]]:
-    """Line numbers and lines that hold something. No list of all lines: a line may be one byte."""
+    """Yield line number and text of each line that is not blank.
+
+    It is a generator, because a list of millions of one-byte lines would take much memory.
+    """
     for number, line in enumerate(BytesIO(_plain_lines(data)), 1):
         text = line.decode("utf-8", "replace").strip()
         if text:
@@ -377,7 +407,10 @@ def _parse_row(number: int, line: int, text: str) -> ScenRow:
 
 
 def _row_fields(text: str) -> list[str]:
-    """Nine fields, or seven in the old form. Any white space parts them, or tabs alone when a name has blanks."""
+    """Return the nine fields of a row, or seven in the old form.
+
+    Fields are separated by any white space, or only by tabs if the name of the map contains blanks.
+    """
     if len(text) > _MAX_SCEN_LINE:
         raise ConfigError(f"expected a row of 9 fields, got a line of {len(text):,} characters")
     words = text.split()
@@ -448,12 +481,23 @@ def _row_text(row: ScenRow) -> str:
 def find_map(
     scen_path: str | os.PathLike[str], map_name: str, search_path: Iterable[str | os.PathLike[str]] = ()
 ) -> Path:
-    """Return the file that a row of a `.scen` file means by `map_name`.
+    """Return the file that a row of a `.scen` file names as its map.
 
-    Looked for: the path itself (from the file's folder if it is relative); the file's name with `.map` in place
-    of its extension; its name without the last extension; the last part of the path beside it; the same beside the
-    file that `scen_path` is a link to; then the path and its last part in each folder of `search_path`. Which of
-    them may be opened is decided in reach.py.
+    The first existing file of these is returned; reach.py decides which of them may be opened:
+    1. `map_name`, relative to the folder of the `.scen` file;
+    2. the path of the `.scen` file with the extension `.map`;
+    3. the path of the `.scen` file without its extension, if that ends in `.map`;
+    4. the last part of `map_name` in the folder of the `.scen` file;
+    5. the same four for the target, if `scen_path` is a symbolic link;
+    6. `map_name` and its last part in each folder of `search_path`.
+
+    Args:
+        scen_path: the `.scen` file.
+        map_name: name of the map in the row.
+        search_path: further folders.
+
+    Raises:
+        ConfigError: No such file exists or may be opened.
     """
     scen, real_scen = Path(os.path.abspath(scen_path)), Path(os.path.realpath(scen_path))
     further = [Path(os.path.abspath(folder)) for folder in search_path]
@@ -480,6 +524,6 @@ def _places_beside(scen: Path, map_name: str) -> list[Path]:
 
 
 def _named_parts(map_name: str) -> tuple[PurePath, str]:
-    """Return the path that a row names, and the last part of it."""
+    """Return the path that a row names, and its last part."""
     named = PurePath(map_name.replace("\\", "/"))  # rows written under Windows
     return named, named.name

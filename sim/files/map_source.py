@@ -1,4 +1,4 @@
-"""Where the map of a scenario comes from: a file, a recipe of a generator, or rows that the scenario itself draws."""
+"""Sources of the map of a scenario: a file, a recipe for a generator, or rows in the scenario itself."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -22,63 +22,64 @@ from sim.params import Value, shown
 
 @dataclass(frozen=True)
 class MapFile:
-    """A map of any kind that maps.py opens, named relative to the scenario's folder."""
+    """Map file of any kind that maps.py opens."""
 
-    file: str
-    path: Path = field(compare=False)  # where it really is
+    file: str  # path as named in the scenario, relative to the folder of the scenario
+    path: Path = field(compare=False)  # path to open
     swamp: str = "passable"
     movement: Movement = USUAL
-    threshold: int = int(THRESHOLD.default)  # of a picture: the shade from which a pixel is free
+    threshold: int = int(THRESHOLD.default)  # lowest shade of a free pixel, for pictures
 
 
 @dataclass(frozen=True)
 class MapRecipe:
-    """A map made by one of the generators."""
+    """Map made by a generator."""
 
-    kind: str
-    values: Mapping[str, Value]
+    kind: str  # name of the generator
+    values: Mapping[str, Value]  # parameters of the generator
     movement: Movement = USUAL
 
 
 MAX_PATH = 1000  # characters
 DRAWN = "rows"
-"""What a map is called that was never called anything else."""
+"""Default name of a map given as rows."""
 
 
 @dataclass(frozen=True)
 class MapRows:
-    """A map drawn in the file itself."""
+    """Map given as rows of terrain letters in the scenario itself."""
 
     rows: tuple[str, ...]
     movement: Movement = USUAL
-    name: str = DRAWN  # what it was called where it comes from
+    name: str = DRAWN  # original name of the map, such as its file
 
 
 MapSource = MapFile | MapRecipe | MapRows
 
 
 def rows_of(grid: Grid, name: str = DRAWN) -> MapRows:
-    """The map of a grid drawn out, for one that comes from no file and no recipe, or from `name` before."""
+    """Return the map of a grid as rows, with the name of its original source if that is a valid name."""
     is_name = 0 < len(name) <= MAX_PATH and name.isprintable()
     return MapRows(tuple(grid.rows()), grid.movement, name if is_name else DRAWN)
 
 
 @dataclass(frozen=True)
 class Places:
-    """Folders from which a file may take a map, and the one that its relative paths begin at."""
+    """Folders from which a scenario may open maps."""
 
-    folder: Path | None
-    open: tuple[Path, ...]
+    folder: Path | None  # folder to which relative paths refer; None: the working directory
+    open: tuple[Path, ...]  # folders from which maps may be opened, including their subfolders
 
     def find(self, name: str) -> Path | None:
         """Return the path of a map, or None if it must not be opened, see reach.py."""
         found = Path(os.path.realpath(self.folder / name if self.folder else name))
         if any(found.is_relative_to(place) for place in self.open):
             return found
-        return None if self.refusal(name) else self._named(name)  # not the real path: it is saved as it was named
+        # The map is behind a link: return the path as named, not the real one, because it is saved as it was named.
+        return None if self.refusal(name) else self._named(name)
 
     def refusal(self, name: str) -> str | None:
-        """Return why a map must not be opened, see reach.py."""
+        """Return the reason why a map must not be opened, see reach.py; None if it may."""
         return refusal(self._named(name), self.open)
 
     def _named(self, name: str) -> Path:
@@ -86,6 +87,7 @@ class Places:
 
 
 def open_places(folder: str | os.PathLike[str] | None, allowed: Iterable[str | os.PathLike[str]]) -> Places:
+    """Return the places for a file in `folder`: below the parent of the folder, and below the `allowed` folders."""
     home = Path(os.path.realpath(folder)) if folder is not None else None
     tree = (home.parent,) if home else ()
     return Places(home, tree + tuple(Path(os.path.realpath(place)) for place in allowed))
@@ -93,9 +95,9 @@ def open_places(folder: str | os.PathLike[str] | None, allowed: Iterable[str | o
 
 @dataclass
 class OpenedMap:
-    """A map, and the problem on it where the map comes with one."""
+    """Map that was opened, with the start, goal and switches that a generator adds to it."""
 
-    source: MapSource  # a recipe complete with its defaults, which may be others some day
+    source: MapSource  # source of the map; a recipe with all its defaults filled in, as these may change some day
     grid: Grid
     start: Pair | None = None
     goal: Pair | None = None
@@ -107,6 +109,14 @@ _WHAT_A_SOURCE_IS = "a map: {file: name}, {generate: {kind: rooms}} or {rows: [.
 
 
 def read_source(entry: Field, places: Places, is_saved: bool) -> MapSource | None:
+    """Return the map source that a mapping describes; None after noting its problems.
+
+    Args:
+        entry: the mapping.
+        places: folders from which the map may come.
+        is_saved: whether the mapping is part of a session or a journal, in which settings without meaning for this kind
+            of map are dropped silently; otherwise they are problems.
+    """
     fields = entry.keys(_SOURCE_KEYS, _WHAT_A_SOURCE_IS)
     kinds = [key for key in ("file", "generate", "rows") if key in fields]
     movement = read_movement(fields)
@@ -148,7 +158,7 @@ def _read_map_file(part: Field, places: Places, swamp: str, movement: Movement, 
 
 
 def _without_idle(source: MapFile, fields: Mapping[str, Field] | None = None) -> MapFile:
-    """The source without settings that mean nothing for a map of its kind. In `fields` each of them is a problem."""
+    """Return the source with settings reset that have no meaning for its kind of map; note those in `fields`."""
     idle = {setting: maps for setting in MAP_SETTINGS if (maps := maps_for(setting, source.path))}
     for setting, maps in idle.items():
         if fields and setting.name in fields:
@@ -167,7 +177,7 @@ def _read_recipe(part: Field, movement: Movement) -> MapRecipe | None:
 
 
 def _read_rows(part: Field, movement: Movement, name: str) -> MapRows | None:
-    """Rows as a list, or as a text of several lines."""
+    """Return rows given as a list of strings, or as one text of several lines; None after noting a problem."""
     if isinstance(part.value, str):
         return MapRows(tuple(part.value.split()), movement, name)
     rows = part.items("rows of terrain letters")
@@ -178,7 +188,7 @@ def _read_rows(part: Field, movement: Movement, name: str) -> MapRows | None:
 
 
 def open_source(source: MapSource) -> OpenedMap:
-    """The map itself; a ConfigError when it cannot be had."""
+    """Read or generate the map of a source; raise a ConfigError if that fails."""
     match source:
         case MapFile():
             return OpenedMap(source, open_map(source.path, source.swamp, source.movement, source.threshold))
@@ -192,6 +202,7 @@ def open_source(source: MapSource) -> OpenedMap:
 
 
 def report_source(entry: Field, source: MapSource, texts: list[str]) -> None:
+    """Note the problems of opening a map source, at the part of its entry to which they belong."""
     match source:
         case MapRecipe():
             path = (*entry.path, "generate")
@@ -203,7 +214,7 @@ def report_source(entry: Field, source: MapSource, texts: list[str]) -> None:
 
 
 def source_data(source: MapSource) -> dict[str, Any]:
-    """As a scenario says it."""
+    """Return a map source as plain data for a scenario."""
     data: dict[str, Any]
     match source:
         case MapFile():
@@ -218,5 +229,5 @@ def source_data(source: MapSource) -> dict[str, Any]:
             data = {"rows": "\n".join([*source.rows, ""])}
             if source.name != DRAWN:
                 data["name"] = source.name
-    data.update(movement_data(source.movement))  # with `|` it would no longer be one line
+    data.update(movement_data(source.movement))  # `|` would return a plain dict, which is not written on one line
     return data
