@@ -1,4 +1,4 @@
-"""Agents written in one word: `tb-wa`, or `tb-wa:weight=3,reopen=true`, on the command line and in experiments."""
+"""Agents written as one word, on the command line and in experiments: `tb-wa`, or `tb-wa:weight=3,reopen=true`."""
 
 from collections.abc import Mapping
 
@@ -8,10 +8,16 @@ from sim.params import ConfigError, parse_params, unknown_agent
 
 
 def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int, where: str = "") -> AgentConfig:
-    """The agent that `text` names, legal with this budget; a ConfigError names everything that is wrong.
+    """Parse an agent written as one word.
 
-    Beside its parameters an agent can have a `label` and a `budget` of its own, as in a scenario. Messages begin with
-    `where`, by default the option of the command line.
+    Args:
+        text: the agent, such as `tb-wa:weight=3`; in addition to parameters it may set `label` and `budget`.
+        specs: known agents by key.
+        budget: budget of agents without a budget of their own, for which the agent must be valid.
+        where: beginning of messages; "": the option of the command line.
+
+    Raises:
+        ConfigError: The text is not valid; the error lists all problems.
     """
     where = where or f"--agent {text}"
     key, colon, rest = text.partition(":")

@@ -1,4 +1,4 @@
-"""How files say many cells: one by one, [[3, 4], [3, 5]], or as runs along the rows, {runs: "3-40,4 3-40,5"}."""
+"""Cells in files: listed as [[3, 4], [3, 5]], or as runs along rows, {runs: "3-40,4 3-40,5"}."""
 
 import re
 from collections.abc import Iterable
@@ -8,16 +8,17 @@ from sim.files.yaml import Inline, InlineMap
 from sim.grid import MAX_CELLS
 
 _RUN = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?,([0-9]{1,5})")
-_FEW = 8  # cells up to this number are written one by one
+_FEW = 8  # most cells that are written as a list
 
 
 def read_cells(part: Field, width: int, height: int) -> tuple[int, ...] | None:
-    """Cells of a map of this size, as numbers; None when any of them is wrong."""
+    """Return cells of a map of this size, as numbers y * width + x; None after noting which are wrong."""
     if not isinstance(part.value, dict):
         pairs = part.cells(width, height)
         return None if pairs is None else tuple(y * width + x for x, y in pairs)
     fields = part.any_keys("cells")
-    if set(fields) != {"runs"} or not isinstance(part.value["runs"], str):  # in braces, YAML ends a text at a comma
+    # An unquoted text in braces ends at its first comma, so runs without quotes are not one string.
+    if set(fields) != {"runs"} or not isinstance(part.value["runs"], str):
         part.expect('cells such as [[3, 4]] or, in quotes, {runs: "3-9,4"}')
         return None
     return _cells_of_runs(fields["runs"], part.value["runs"], width, height)
@@ -31,7 +32,7 @@ def _cells_of_runs(part: Field, text: str, width: int, height: int) -> tuple[int
         if not (first <= last < width and y < height):
             part.complain(f"expected runs within the map, which is {width} x {height}, got {word[:40]!r}")
             return None
-        # A few letters can name thousands of cells, but nothing names more than a map or two has.
+        # A short text can name very many cells, so their number is limited; no real list exceeds a map or two.
         if len(cells) > 4 * min(width * height, MAX_CELLS):
             part.complain(f"expected at most four times the {width} x {height} cells of the map")
             return None
@@ -40,7 +41,7 @@ def _cells_of_runs(part: Field, text: str, width: int, height: int) -> tuple[int
 
 
 def runs_data(cells: Iterable[int], width: int) -> Inline | InlineMap:
-    """Cells in their order: as pairs, or as runs along the rows when there are many."""
+    """Return cells as plain data in their order: a list of pairs, or runs along rows if there are many."""
     flat = [int(cell) for cell in cells]
     if len(flat) <= _FEW:
         return Inline(Inline([cell % width, cell // width]) for cell in flat)
@@ -48,7 +49,7 @@ def runs_data(cells: Iterable[int], width: int) -> Inline | InlineMap:
 
 
 def _runs(cells: list[int], width: int) -> list[tuple[int, int]]:
-    """First and last cell of each run of neighbours along a row, in the order of the cells."""
+    """Return the first and last cell of each run of consecutive cells along a row, in the order of the cells."""
     runs: list[tuple[int, int]] = []
     for cell in cells:
         if runs and cell == runs[-1][1] + 1 and cell % width:

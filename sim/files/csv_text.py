@@ -1,4 +1,4 @@
-"""CSV as everything here writes it: numbers in full, nothing where a number means nothing, words that stay words."""
+"""Text of CSV files: numbers in full precision, empty cells for infinity and nan, text safe for spreadsheets."""
 
 import csv
 import io
@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 
 Cell = str | int | float | None
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would compute what a stranger has written
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # beginnings that make a spreadsheet evaluate text as a formula
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """Return the text of a CSV file; text that a spreadsheet would evaluate is prefixed with an apostrophe."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)

@@ -1,4 +1,4 @@
-"""What comes with the program and can be named without its folder: scenarios, maps, experiments, lessons."""
+"""Files shipped with the program that can be named without their folder: scenarios, maps, experiments, lessons."""
 
 import os
 from dataclasses import dataclass
@@ -10,12 +10,13 @@ from sim.program import ASSETS
 
 @dataclass(frozen=True)
 class Shipped:
-    """Files of one kind that come with the program."""
+    """Shipped files of one kind."""
 
     folder: Path
     suffix: str
 
     def names(self) -> list[str]:
+        """Return the names of the files without suffix, sorted."""
         return sorted(path.stem for path in self.folder.glob(f"*{self.suffix}"))
 
 
@@ -25,13 +26,17 @@ MAPS = Shipped(ASSETS / "maps", ".map")
 EXPERIMENTS = Shipped(ASSETS / "experiments", ".yaml")
 LESSONS = Shipped(ASSETS / "lessons", ".yaml")
 
-OPENED = (SCENARIOS, LESSONS, MAPS)  # by the window; what has one name in two of them is of the first
+OPENED = (SCENARIOS, LESSONS, MAPS)  # kinds that the window opens; the first one with a name is used
 
 
 def named_file(name: str, kind: Shipped = SCENARIOS) -> str:
-    """A file, or the example of that name where there is no such file: `bridges` or `bridges.yaml`.
+    """Return the path of the shipped file with this name, or the name itself if it is an existing file or unknown.
 
-    A folder of that name does not count: `experiment e6` writes one, and the same command goes on with it.
+    A folder of that name is ignored, because `experiment e6` creates one, and repeating the command continues it.
+
+    Args:
+        name: path of a file, or name of a shipped file with or without suffix: `bridges` or `bridges.yaml`.
+        kind: kind of shipped file.
     """
     if (os.path.lexists(name) and not os.path.isdir(name)) or os.path.basename(name) != name or not name.strip("."):
         return name
@@ -40,12 +45,16 @@ def named_file(name: str, kind: Shipped = SCENARIOS) -> str:
 
 
 def opened_file(name: str) -> str:
-    """The same for the window, which opens examples of several kinds."""
+    """Return the path of the shipped file with this name, of any kind that the window opens, or the name itself."""
     return next((file for kind in OPENED if (file := named_file(name, kind)) != name), name)
 
 
 def asked_file(name: str, kind: Shipped = SCENARIOS) -> str:
-    """The same; a ConfigError with the nearest example where a name without ending is neither."""
+    """Return the path for a name that the user gave, see named_file().
+
+    Raises:
+        ConfigError: A name without suffix is neither a file nor a shipped file; the message suggests the nearest one.
+    """
     file = named_file(name, kind)
     if os.path.basename(name) == name and "." not in name and not os.path.lexists(file):
         raise ConfigError(f"{name}: no such file or example{did_you_mean(name, kind.names())}")

@@ -1,7 +1,7 @@
-"""The folders of this user: for compiled kernels, for settings, for journals. One owner of where they are.
+"""Folders of the user: for compiled kernels, settings and journals. All other modules get them from here.
 
-The system says where such folders belong (platformdirs). Where it cannot, because the user has no home folder as in
-some containers, they lie in a folder of the temporary one that nobody else can read or write.
+The system defines these folders (platformdirs). If it cannot, because the user has no home folder, as in some
+containers, a subfolder of the temporary folder is used that no other user can read or write.
 """
 
 import os
@@ -18,43 +18,46 @@ NAME = "backmove"
 
 
 def cache_folder() -> Path:
-    """For what can be made again."""
+    """Return the folder for data that can be created again."""
     return _own(lambda: platformdirs.user_cache_path(NAME, appauthor=False, opinion=False))
 
 
 def config_folder() -> Path:
-    """For settings; they follow the user from one Windows machine to the next."""
+    """Return the folder for settings; under Windows it is synchronised between the machines of the user."""
     return _own(lambda: platformdirs.user_config_path(NAME, appauthor=False, roaming=True))
 
 
 def state_folder() -> Path:
-    """For what was under way when the program ended."""
+    """Return the folder for the state of the program, such as journals of unsaved work."""
     return _own(lambda: platformdirs.user_state_path(NAME, appauthor=False))
 
 
 def _own(place: Callable[[], Path]) -> Path:
     try:
         return place()
-    except RuntimeError:  # no home folder, and nothing that names one
+    except RuntimeError:  # no home folder, and no environment variable that defines one
         return temporary_folder()
 
 
 def temporary_folder() -> Path:
-    """A folder of this user alone below the temporary one: always the same, unless somebody else took its name."""
+    """Return a private folder of this user in the temporary folder.
+
+    It is always the same folder, unless its name is taken by another user; then it is a new one.
+    """
     user = os.getuid() if sys.platform != "win32" else os.environ.get("USERNAME", "user")
     folder = Path(tempfile.gettempdir()) / f"{NAME}-{user}"
     return folder if make_private(folder) else Path(tempfile.mkdtemp(prefix=f"{NAME}-"))
 
 
 def keep_newest(folder: Path, pattern: str, count: int) -> None:
-    """Remove all but the newest `count` folders of a kind."""
+    """Delete all folders in `folder` that match a pattern, except the newest `count`."""
     found = [(path.stat().st_mtime, path) for path in folder.glob(pattern) if path.is_dir()]
     for _, path in sorted(found, reverse=True)[count:]:
         shutil.rmtree(path, ignore_errors=True)
 
 
 def make_private(folder: Path) -> bool:
-    """Make `folder` so that nobody else can write into it. Returns whether that is so now."""
+    """Create a folder that no other user can write to, if it does not exist; return whether it is private now."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -64,9 +67,9 @@ def make_private(folder: Path) -> bool:
 
 
 def is_private(folder: Path) -> bool:
-    """Whether `folder` is a folder, not a link to one, that belongs to this user and that nobody else may write.
+    """Return whether a path is a folder, not a link, that this user owns and that no other user may write to.
 
-    Windows keeps the folders of each user apart by itself.
+    Under Windows only the kind is checked, because the system separates the folders of users itself.
     """
     about = folder.lstat()
     if sys.platform == "win32":

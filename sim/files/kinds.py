@@ -1,4 +1,4 @@
-"""The kinds of YAML files that there are, by their `format`: what each is called, and who takes it."""
+"""Kinds of files of the program, to recognise a file of the wrong kind and name the commands that accept it."""
 
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -10,9 +10,11 @@ from sim.program import NAME
 
 @dataclass(frozen=True)
 class Kind:
-    format: str  # "" for one that is not ours
-    words: str
-    taken_by: str
+    """Kind of file."""
+
+    format: str  # value of the key `format`; "" for a foreign file format
+    words: str  # description, for messages
+    taken_by: str  # sentence that names the commands that accept it, for messages
 
 
 SCENARIO = Kind("backmove-scenario", "a scenario", f"`{NAME} run`, `{NAME} record` and the window take it")
@@ -25,13 +27,13 @@ _BY_NAME = {
     ".map": Kind("", "a map", _MAP_TAKERS),
     ".scen": Kind("", "a problem list", f"`{NAME} solve --scen`, `{NAME} record` and the window take it"),
 }
-"""Those that are no YAML, but read as one long word."""
+"""Kinds recognised by suffix: these files are not YAML data, but the YAML reader accepts them as one text."""
 
 _KINDS = (SCENARIO, SESSION, LESSON, EXPERIMENT)
 
 
 def check_kind(document: Document, wanted: Kind) -> None:
-    """A ConfigError where this is a file of another kind: its other mistakes help nobody."""
+    """Raise a ConfigError if a document is of another kind; listing its other problems would not help the user."""
     found = _kind_of(document)
     if found is not None and found is not wanted:
         raise ConfigError(f"{document.name}: expected {wanted.words}, got {found.words}; {found.taken_by}")

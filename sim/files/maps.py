@@ -1,4 +1,4 @@
-"""Maps of any kind: MovingAI `.map`, pictures (PNG, PGM), ROS `map_server` YAML, Tiled `.tmj`."""
+"""Map files of all kinds: MovingAI `.map`, pictures (PNG, PGM), ROS `map_server` YAML, Tiled `.tmj`."""
 
 import os
 from pathlib import Path
@@ -15,14 +15,14 @@ MAP_SUFFIX = ".map"
 MAP_KINDS = "MovingAI .map, PNG, PGM, ROS map_server .yaml or Tiled .tmj"
 ROS_SUFFIXES = (".yaml", ".yml")
 OTHER_MAP_SUFFIXES = (*PICTURE_SUFFIXES, *TILED_SUFFIXES)
-"""Of maps that can be nothing else, but for pictures of ours, which hold a session."""
+"""Suffixes of files that are always maps, except pictures of this program, which contain a session."""
 
 MAP_SETTINGS = (SWAMP, THRESHOLD)
-"""How maps of one kind are read. Those of the other kinds do not have it."""
+"""Settings for reading that each apply to one kind of map only."""
 
 
 def maps_for(setting: Param, path: str | os.PathLike[str]) -> str:
-    """The maps that a setting goes with, in words; nothing where this file is one of them."""
+    """Return a description of the maps to which a setting applies; "" if this file is one of them."""
     suffix = Path(path).suffix.lower()
     if setting is THRESHOLD:
         return "" if suffix in PICTURE_SUFFIXES else f"a picture ({' or '.join(PICTURE_SUFFIXES)})"
@@ -35,7 +35,17 @@ def open_map(
     movement: Movement = USUAL,
     threshold: int = int(THRESHOLD.default),
 ) -> Grid:
-    """The grid in a map file, of the kind that its name says; anything else is taken for a `.map` file."""
+    """Read the grid of a map file; the suffix determines its kind, and an unknown one is read as `.map`.
+
+    Args:
+        path: the file.
+        swamp: "passable" or "blocked", for `.map` files.
+        movement: movement rule of the grid.
+        threshold: lowest shade of a free pixel, for pictures.
+
+    Raises:
+        ConfigError: The file is no valid map.
+    """
     suffix = Path(path).suffix.lower()
     if suffix in PICTURE_SUFFIXES:
         return read_picture_map(path, threshold, movement)
@@ -47,7 +57,7 @@ def open_map(
 
 
 def is_map(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a map by its name; of a YAML file, by how it begins."""
+    """Return whether a file is a map, judged by its suffix, or for YAML files by its first bytes."""
     suffix = Path(path).suffix.lower()
     if suffix not in ROS_SUFFIXES:
         return suffix in (MAP_SUFFIX, *OTHER_MAP_SUFFIXES)
@@ -55,4 +65,4 @@ def is_map(path: str | os.PathLike[str]) -> bool:
         with open_regular(path, suffix) as file:
             return is_ros_map(file.read(4096))
     except ConfigError:
-        return False  # whoever reads it next says what is wrong
+        return False  # the function that reads the file next reports the problem

@@ -1,4 +1,4 @@
-"""How files say by which rule agents move: the keys `movement` and `diagonal` of a map, or of an experiment."""
+"""Movement rules in files: the keys `movement` and `diagonal` of a map or an experiment."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ MOVEMENT_KEYS = (DIAGONAL.name, RULE.name)
 
 
 def read_movement(fields: Mapping[str, Field]) -> Movement | None:
-    """The movement that these fields say, the usual one where they say nothing; None where they are wrong."""
+    """Return the movement that these fields describe, by default the usual one; None after noting a problem."""
     rule = fields[RULE.name].parse(RULE) if RULE.name in fields else RULE.default
     diagonal = fields[DIAGONAL.name].parse(DIAGONAL) if DIAGONAL.name in fields else DIAGONAL.default
     if rule == FOUR and DIAGONAL.name in fields:
@@ -20,7 +20,7 @@ def read_movement(fields: Mapping[str, Field]) -> Movement | None:
 
 
 def movement_data(movement: Movement) -> dict[str, Any]:
-    """What a file has to say of a movement: nothing of the usual one."""
+    """Return the keys for a movement that differ from the usual one, as plain data."""
     data: dict[str, Any] = {}
     if movement.has_diagonals and movement.diagonal != octile.DIAGONAL:
         data[DIAGONAL.name] = movement.diagonal

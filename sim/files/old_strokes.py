@@ -1,7 +1,7 @@
-"""Which entries of a log were one stroke, in files that do not say it: sessions and journals before strokes were kept.
+"""Guesses of the strokes of a log, for sessions and journals of older versions, which did not store them.
 
-A stroke over a running world is a command a tick, for each is applied when the brush was there; so is a parameter that
-is turned by the wheel. What follows on another in time and place is taken for one stroke with it.
+A stroke on a running world consists of several commands, one for each tick in which the brush moved. So does a
+parameter turned with the mouse wheel. Entries that are close in time and on the map are taken as one stroke.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,14 +13,19 @@ from sim.commands import EditCells, SetBudget, SetParam
 from sim.files.log import UNKNOWN
 from sim.time.log import Entry
 
-_STROKE_TICKS = 60  # most ticks between two pieces of one stroke
-_TURN_TICKS = 30  # and between two turns of the wheel
-_REACH = 2  # cells from one piece of a stroke to the next
+_STROKE_TICKS = 60  # most ticks between two entries of one brush stroke
+_TURN_TICKS = 30  # most ticks between two turns of the mouse wheel
+_REACH = 2  # most cells, along x and y, between two entries of one brush stroke
 
 
 def with_strokes(logs: Sequence[Sequence[Entry]], width: int) -> list[tuple[Entry, ...]]:
-    """The logs of branches on a map of this width, every entry with its stroke. What they share stays shared."""
-    known: dict[int, Entry] = {}  # by the identity of the entry that was read
+    """Return the logs of branches with a stroke for every entry; an entry object in several logs stays one object.
+
+    Args:
+        logs: entries of each branch.
+        width: width of the map.
+    """
+    known: dict[int, Entry] = {}  # entry with its stroke, by id() of the entry that was read
     for log in logs:
         _guess(log, width, known)
     return [tuple(known.get(id(entry), entry) for entry in log) for log in logs]
@@ -53,7 +58,7 @@ def _continues(last: Entry, entry: Entry, width: int) -> bool:
 
 
 def _touch(a: tuple[int, ...], b: tuple[int, ...], width: int) -> bool:
-    """Whether some cell of one is at most _REACH from some cell of the other."""
+    """Return whether a cell of `a` is at most _REACH from a cell of `b`, along both axes."""
     if not a or not b:
         return False
     (ay, ax), (by, bx) = (np.divmod(np.asarray(cells, np.int64), width) for cells in (a, b))

@@ -1,6 +1,6 @@
-"""Maps that are pictures: PNG and PGM, black and white or with a threshold, and the maps of ROS `map_server`.
+"""Maps from pictures: PNG and PGM with a threshold, and the maps of ROS `map_server`.
 
-A ROS map is a YAML file that names a picture and says what its shades mean:
+A ROS map is a YAML file that names a picture and defines the meaning of its shades:
 
     image: office.pgm
     resolution: 0.05                  not used here: a pixel is a cell
@@ -10,8 +10,8 @@ A ROS map is a YAML file that names a picture and says what its shades mean:
     free_thresh: 0.196
     mode: trinary                     or scale, or raw
 
-With p = (255 - shade) / 255, or shade / 255 when `negate` is 1, a pixel is occupied where p > occupied_thresh, free
-where p < free_thresh, and else unknown, which nobody can walk on. In mode raw a shade is a percentage, and above 100
+With p = (255 - shade) / 255, or shade / 255 if `negate` is 1, a pixel is occupied if p > occupied_thresh, free if
+p < free_thresh, and otherwise unknown, which is blocked, too. In mode raw, p is shade / 100, and shades above 100 are
 unknown.
 """
 
@@ -52,7 +52,16 @@ Shades = npt.NDArray[np.float32]  # [height, width], 0 black to 255 white
 
 
 def read_picture_map(path: str | os.PathLike[str], threshold: int = 128, movement: Movement = USUAL) -> Grid:
-    """The grid that a picture shows: dark is blocked, light is free, and so is what is transparent."""
+    """Read the grid of a picture: dark pixels are blocked; light and transparent pixels are free.
+
+    Args:
+        path: the picture.
+        threshold: lowest shade of a free pixel, 1 to 255.
+        movement: movement rule of the grid.
+
+    Raises:
+        ConfigError: The file is no valid picture.
+    """
     shades, alpha = _pixels(path)
     on_white = shades * alpha + 255.0 * (1.0 - alpha)
     letters = np.where(on_white >= THRESHOLD.parse(threshold), FREE, OCCUPIED).astype(np.uint8)
@@ -60,7 +69,11 @@ def read_picture_map(path: str | os.PathLike[str], threshold: int = 128, movemen
 
 
 def read_ros_map(path: str | os.PathLike[str], movement: Movement = USUAL) -> Grid:
-    """The grid of a `map_server` file. Its picture lies in its folder or below."""
+    """Read the grid of a `map_server` file, whose picture must be in the folder of the file or below.
+
+    Raises:
+        ConfigError: The file or its picture is not valid; the error lists all problems of the file.
+    """
     problems = Problems(read_yaml(read_file(path, MAX_BYTES, ".yaml"), str(path)))
     check_kind(problems.document, ROS_MAP)
     root = Field(problems, (), problems.document.data)
@@ -79,7 +92,7 @@ def read_ros_map(path: str | os.PathLike[str], movement: Movement = USUAL) -> Gr
 
 
 def _complain_of_overlap(fields: dict[str, Field], occupied: float, free: float) -> None:
-    """Note that some shades would be both free and occupied, at the key that the file has."""
+    """Note at a key that the file has that some shades would be both free and occupied."""
     if "free_thresh" in fields:
         fields["free_thresh"].complain(f"expected at most occupied_thresh, {occupied:g}, got {free:g}")
     else:
@@ -88,7 +101,7 @@ def _complain_of_overlap(fields: dict[str, Field], occupied: float, free: float)
 
 
 def is_ros_map(data: bytes) -> bool:
-    """Whether these first bytes of a YAML file are those of a map rather than of a scenario."""
+    """Return whether a YAML file that begins with these bytes is a ROS map, not a scenario."""
     return re.search(rb"^image\s*:", data, re.MULTILINE) is not None and b"format:" not in data
 
 
@@ -110,7 +123,7 @@ def _picture_of(root: Field, fields: dict[str, Field], path: Path) -> Path | Non
         return None
     home = Path(os.path.realpath(path.parent))
     place = Path(os.path.realpath(home / name))
-    if not place.is_relative_to(home):  # the file may come from a stranger
+    if not place.is_relative_to(home):  # refused, because the file may come from an untrusted source
         part.complain(f"expected a picture in {home}, got {shown(name)}, which is outside")
         return None
     return place
@@ -133,10 +146,10 @@ def _flag(fields: dict[str, Field]) -> bool | None:
 
 
 def _pixels(path: str | os.PathLike[str]) -> tuple[Shades, Shades]:
-    """Shades, the mean of red, green and blue; and what covers the ground, 0 to 1."""
+    """Return the shade of each pixel, which is the mean of red, green and blue, and its opacity from 0 to 1."""
     data = read_file(path, MAX_PICTURE_BYTES, " or ".join(PICTURE_SUFFIXES))
     width, height = _size(data, str(path))
-    check_size(width, height, str(path))  # before anything is unpacked
+    check_size(width, height, str(path))  # before decompressing, which takes memory
     colours = _decoded("png" if data.startswith(SIGNATURE) else "pgm", data, str(path))
     if colours.shape[:2] != (height, width):
         raise ConfigError(f"{path}: expected a picture of {width} x {height} pixels, got another one")
@@ -154,8 +167,8 @@ def _size(data: bytes, name: str) -> tuple[int, int]:
 
 
 def _decoded(codec: str, data: bytes, name: str) -> npt.NDArray[np.uint8]:
-    """The picture as red, green, blue, alpha."""
-    import av  # a codec: only those who open pictures wait for it
+    """Return the picture as red, green, blue and alpha, uint8[height, width, 4]."""
+    import av  # imported here because loading the codecs takes long
 
     try:
         context: Any = av.CodecContext.create(codec, "r")

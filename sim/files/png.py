@@ -1,7 +1,7 @@
-"""PNG files from pixels, with texts in them. No pygame here.
+"""Writing of PNG files with embedded texts, and reading of these texts. It does not use pygame.
 
-Our pictures have large flat areas, for which plain rows compress better than any of the PNG filters, and a third of
-the time of pygame's writer is enough; and pygame writes no texts.
+Pictures of this program have large flat areas, for which unfiltered rows compress better than with any PNG filter.
+This takes a third of the time of pygame's writer, which also cannot embed texts.
 """
 
 import struct
@@ -12,15 +12,23 @@ import numpy as np
 import numpy.typing as npt
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-LEVEL = 6
-LONGEST_KEYWORD = 79
+LEVEL = 6  # of zlib compression
+LONGEST_KEYWORD = 79  # bytes, the limit of the PNG standard
 _SOFTWARE = {"Software": "Backmove"}
-_LONG = 1024  # characters; longer texts are compressed
-_MOST_TEXT = 1 << 25  # bytes of all texts of a file
+_LONG = 1024  # characters above which a text is compressed
+_MOST_TEXT = 1 << 25  # most bytes of all texts of a file together
 
 
 def png_bytes(pixels: npt.NDArray[np.uint32], texts: Mapping[str, str] | None = None) -> bytes:
-    """The file for pixels 0x00RRGGBB [height, width]."""
+    """Return the bytes of a PNG file.
+
+    Args:
+        pixels: colours 0x00RRGGBB [height, width].
+        texts: texts to embed, by keyword.
+
+    Raises:
+        ValueError: A keyword is not valid.
+    """
     height, width = pixels.shape
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)  # 8 bits, red green blue, not interlaced
     chunks = [_chunk(b"IHDR", header)]
@@ -30,7 +38,7 @@ def png_bytes(pixels: npt.NDArray[np.uint32], texts: Mapping[str, str] | None = 
 
 
 def _rows(pixels: npt.NDArray[np.uint32]) -> bytes:
-    """The rows of the picture, each after a 0: no filter."""
+    """Return the rows of a picture, each preceded by 0, the number of the filter "none"."""
     height, width = pixels.shape
     rows = np.zeros((height, 1 + 3 * width), np.uint8)
     parts = rows[:, 1:].reshape(height, width, 3) if width else rows[:, 1:]
@@ -44,7 +52,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def _text_chunk(keyword: str, text: str) -> bytes:
-    """The text as tEXt where Latin-1 can hold it, else as iTXt; line ends are plain line feeds in both."""
+    """Return the chunk of a text: tEXt (zTXt if long) if the text is Latin-1, else iTXt, with LF line ends."""
     name = keyword.encode("latin-1")
     if not 1 <= len(name) <= LONGEST_KEYWORD or not keyword.isprintable() or keyword != keyword.strip():
         raise ValueError(f"not a keyword of a PNG text: {keyword!r}")
@@ -53,7 +61,7 @@ def _text_chunk(keyword: str, text: str) -> bytes:
     try:
         plain = text.encode("latin-1")
     except UnicodeEncodeError:
-        # keyword, end, whether compressed, method 0, no language, no translated keyword
+        # keyword, terminator, compression flag, compression method 0, no language, no translated keyword
         head = name + (b"\0\1\0\0\0" if is_long else b"\0\0\0\0\0")
         unicode = text.encode("utf-8")
         return _chunk(b"iTXt", head + (zlib.compress(unicode) if is_long else unicode))
@@ -63,7 +71,7 @@ def _text_chunk(keyword: str, text: str) -> bytes:
 
 
 def png_texts(data: bytes) -> dict[str, str]:
-    """The texts in a PNG file; a ValueError where a chunk is not what it should be."""
+    """Return the texts embedded in a PNG file, by keyword; raise a ValueError if the file is damaged."""
     if not data.startswith(SIGNATURE):
         raise ValueError("not a PNG file")
     texts: dict[str, str] = {}
@@ -78,7 +86,7 @@ def png_texts(data: bytes) -> dict[str, str]:
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Kind and content of every chunk."""
+    """Yield the kind and the content of every chunk; raise a ValueError for a damaged one."""
     place = len(SIGNATURE)
     while place < len(data):
         if len(data) < place + 12:
@@ -95,7 +103,13 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _text_of(kind: bytes, rest: bytes, most: int) -> bytes:
-    """What follows the keyword of a text, unpacked, of at most so many bytes."""
+    """Return the decompressed text of a chunk; raise a ValueError if it has more than `most` bytes.
+
+    Args:
+        kind: kind of the chunk: tEXt, zTXt or iTXt.
+        rest: content of the chunk after the keyword.
+        most: most bytes of the text.
+    """
     is_packed, packed = kind == b"zTXt", rest[1:]
     if kind == b"iTXt":
         parts = rest[2:].split(b"\0", 2)  # language, translated keyword, text

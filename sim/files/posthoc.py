@@ -1,13 +1,12 @@
-"""Search traces for Posthoc, the visualiser of search in a browser: one agent's run as a list of events.
+"""Search traces for Posthoc, a visualiser of search in the browser: the run of one agent as a list of events.
 
     with posthoc("run.trace.yaml", world, walker) as trace:
         while world.advance(1):
             trace.write()
 
-The world has to be watched, or nobody knows which cells were expanded in which order. A trace has every expansion in
-its order, the cells generated, a search that is thrown away, each move (a back-move in another colour), cells blocked
-and freed, and the walls, so that it needs no map beside it. Version 1.4.0 of the format: what it asks for stands in
-the comments.
+The world must be created with `watched`, because otherwise the order of expansions is not recorded. A trace has all
+expansions in their order, generated cells, discarded searches, moves (back-moves in another colour), blocked and freed
+cells, and the walls, so that it needs no separate map. The format is version 1.4.0; comments explain its requirements.
 """
 
 import json
@@ -30,9 +29,9 @@ from sim.world import World
 
 SUFFIXES = (".trace.yaml", ".trace.yml", ".trace.json")
 MANY_EVENTS = 100_000
-"""From here on Posthoc is slow: it reads all events before it shows the first."""
+"""Events above which Posthoc is slow, because it reads all of them before it shows the first."""
 
-_MOST_WALLS = 3_000  # boxes, each a step; a map of more is opened in Posthoc as a layer of its own
+_MOST_WALLS = 3_000  # most boxes of walls, each one step; with more, open the map in Posthoc as a layer of its own
 
 _Event = dict[str, Any]
 
@@ -41,7 +40,8 @@ def _of_type(*kinds: str) -> str:
     return "${{ " + " || ".join(f"$.type === '{kind}'" for kind in kinds) + " }}"
 
 
-# `clear` has to stand on the shape itself. With a word it means: until an event of this id and that type.
+# `clear` must be an attribute of the shape itself. If its value is a word, an event of that type with the same id
+# removes the shape.
 _CELL = {"$": "rect", "x": "${{ $.x }}", "y": "${{ $.y }}", "width": 1, "height": 1}
 _LINE = {"$": "path", "points": "${{ $.points }}"}
 VIEWS = {
@@ -62,20 +62,20 @@ _PIVOT = {"x": "${{ $.x + 0.5 }}", "y": "${{ $.y + 0.5 }}", "scale": 1}
 
 
 def check_name(path: str | os.PathLike[str]) -> None:
-    """Posthoc looks at the name of a file."""
+    """Raise a ConfigError if a file name does not end as Posthoc requires."""
     if not os.fspath(path).lower().endswith(SUFFIXES):
         raise ConfigError(f"{path}: expected a name that ends in one of {', '.join(SUFFIXES)}")
 
 
 def numbered(path: str, number: int) -> str:
-    """The name of a further file beside `path`: run.trace.yaml, run-2.trace.yaml."""
+    """Return the name of the file with this number, from 1: run.trace.yaml, run-2.trace.yaml, ..."""
     suffix = next(suffix for suffix in SUFFIXES if path.lower().endswith(suffix))
     return path if number == 1 else f"{path[: -len(suffix)]}-{number}{path[-len(suffix) :]}"
 
 
 @contextmanager
 def posthoc(path: str | os.PathLike[str], world: World, walker: Walker) -> "Iterator[Posthoc]":
-    """A trace to write to. Without its end it would be none, and is not kept."""
+    """Open a trace file for writing; after an error the file is not kept, because a trace needs its end."""
     check_name(path)
     with written_whole(path) as file:
         trace = Posthoc(file, path, world, walker)
@@ -85,28 +85,28 @@ def posthoc(path: str | os.PathLike[str], world: World, walker: Walker) -> "Iter
 
 
 class Posthoc:
-    """Writes what one agent does, tick by tick, as it happens."""
+    """Writer of the events of one agent, tick by tick."""
 
     def __init__(self, file: BinaryIO, path: str | os.PathLike[str], world: World, walker: Walker) -> None:
         assert world.watched, "nobody knows which cells were expanded"
         self.path, self.world, self.walker = path, world, walker
         self.events = 0
-        self.outcome = ""  # how it came out, where the agent does not say so itself
+        self.outcome = ""  # outcome for the last event; "": the state of the agent
         self._file = file
         self._is_json = os.fspath(path).lower().endswith(".json")
         self._at = walker.position
         self._goal = world.goal_of(walker)
         self._free = world.grid.free.copy()
         self._search = -1  # number of the search whose cells are shown
-        self._shown: set[int] = set()  # cells that are drawn as expanded or generated
-        self._path_end = (-1, 0)
+        self._shown: set[int] = set()  # cells shown as expanded or generated
+        self._path_end = (-1, 0)  # last cell and length of the path shown last
 
     def begin(self) -> None:
         self._text(self._head())
         self._put(self._beginning())
 
     def write(self) -> None:
-        """What happened in the last tick: what was edited, what was searched, where it went."""
+        """Write the events of the last tick: edits, expansions and the move."""
         if self.walker.rows.size:
             row = self.walker.rows[-1]
             self._put([*self._edits(), *self._searched(row), *self._moved(row)])
@@ -121,7 +121,11 @@ class Posthoc:
     # --- events ---
 
     def _event(self, kind: str, name: str, cell: int, parent: str | None = None, **more: Any) -> _Event:
-        """Ids are words: Posthoc takes an id 0 for none. No event is its own parent, or it would never end."""
+        """Return an event at a cell.
+
+        Ids are words, because Posthoc takes an id of 0 as missing. An event must not be its own parent, because Posthoc
+        would follow parents forever.
+        """
         x, y = self.world.grid.xy(int(cell))
         assert name != parent
         return {"type": kind, "id": name, "pId": parent, "x": x, "y": y, "tick": self.world.tick, **more}
@@ -147,7 +151,7 @@ class Posthoc:
         view = self.walker.agent.view()
         if view.search is not None:
             yield from self._of_search(view.search, row)
-        elif row.expanded and "local space" in view.groups:  # planned anew, in no order that was kept
+        elif row.expanded and "local space" in view.groups:  # a new plan, whose order of expansions is not recorded
             yield from self._forget()
             for cell in view.groups["local space"].tolist():
                 yield self._cell_event("expanding", cell, None, h=self._h(cell))
@@ -160,7 +164,8 @@ class Posthoc:
             yield from self._forget()
         noted = int(control.noted)
         for cell in search.order[max(0, noted - int(row.expanded)) : noted].tolist():
-            if int(search.nodes[cell].search) != self._search:  # of an earlier search in this tick, or of a region
+            # The cell was expanded by an earlier search of this tick, or by the search of a region.
+            if int(search.nodes[cell].search) != self._search:
                 yield self._cell_event("expanding", cell, None, h=self._h(cell))
                 continue
             yield self._known("expanding", search, cell)
@@ -170,7 +175,7 @@ class Posthoc:
                     yield self._known("generating", search, other)
 
     def _known(self, kind: str, search: Search, cell: int) -> _Event:
-        """A cell of a search, with its numbers and the one that it was reached from, where that one is shown."""
+        """Return an event for a cell of a search, with g, h and f, and its parent if that is shown."""
         node, control = search.nodes[cell], search.control[0]
         g, h = float(node.g), self._h(cell)
         f = float(control.wg) * g + float(control.wh) * h
@@ -202,7 +207,7 @@ class Posthoc:
                 yield int(grid.cell(x + dx, y + dy))
 
     def _forget(self) -> Iterator[_Event]:
-        """One event for each cell: there is none that clears them all."""
+        """Yield an event that clears each cell shown, because the format has no event that clears all."""
         for cell in sorted(self._shown):
             yield self._event("forget", self._name(cell), cell)
         self._shown.clear()
@@ -228,7 +233,11 @@ class Posthoc:
     # --- the file ---
 
     def _head(self) -> str:
-        """Everything before the events. JSON is YAML, but a line for each event is quicker to read as YAML."""
+        """Return the text before the events.
+
+        A YAML file is not written as JSON, although that is valid YAML: a YAML list with one event per line is read
+        faster.
+        """
         parts: dict[str, Any] = {"version": "1.4.0", "views": VIEWS, "pivot": _PIVOT}
         if self._is_json:
             return json.dumps(parts)[:-1] + ', "events": ['
@@ -243,7 +252,7 @@ class Posthoc:
     def _text(self, text: str) -> None:
         try:
             self._file.write(text.encode())
-        except OSError as error:  # told here: other traces may be open, and each would take it for its own
+        except OSError as error:  # name this file here: each of several open traces would report the error as its own
             raise ConfigError(f"{self.path}: cannot be written: {reason(error)}") from None
 
 
@@ -252,13 +261,16 @@ def _short(number: float) -> float:
 
 
 def _wall_boxes(grid: Grid) -> list[tuple[int, int, int, int]]:
-    """x, y, width and height of boxes that cover the blocked cells: runs along a row, put together down the rows."""
+    """Return x, y, width and height of boxes that cover the blocked cells.
+
+    A box is a run of blocked cells along a row, joined with equal runs in the rows below.
+    """
     solid = np.zeros((grid.height, grid.width + 2), np.int8)
     solid[:, 1:-1] = ~grid.free_map
     edges = np.diff(solid, axis=1)
     begin, end = np.argwhere(edges == 1).tolist(), np.argwhere(edges == -1)[:, 1].tolist()
     heights: dict[tuple[int, int, int], int] = {}  # (x, y of the top, width) of each box
-    open_boxes: dict[tuple[int, int], tuple[int, int, int]] = {}  # by x and width, those that reach the last row
+    open_boxes: dict[tuple[int, int], tuple[int, int, int]] = {}  # latest box by (x, width)
     for (y, x), last in zip(begin, end, strict=True):
         box = open_boxes.get((x, last - x))
         if box is None or box[1] + heights[box] != y:

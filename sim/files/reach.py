@@ -1,9 +1,8 @@
-"""Which files another file may name: it may come from a stranger, together with symbolic links that were made for it.
+"""Access control for files that are named in other files, which may come from an untrusted source with malicious links.
 
-A name must lie within the folders that are open to the file, so that an absolute path or `..` reaches nothing else.
-A symbolic link within these folders may lead out of them where it leads to a benchmark file, which is how large
-collections are shared: whatever else a link could lead to, such as a private file whose text an error message would
-quote, or a device, is refused.
+A named file must be inside the folders that are open to the naming file, so that absolute paths and `..` reach nothing
+else. A symbolic link inside these folders may lead out of them only to a benchmark file, because large collections are
+shared this way. Any other target is refused, such as a device, or a private file that an error message would quote.
 """
 
 import os
@@ -15,11 +14,11 @@ OUTSIDE = "outside the folder of this file"
 
 
 def refusal(place: str | os.PathLike[str], folders: Iterable[str | os.PathLike[str]]) -> str | None:
-    """Return why a file that another file names must not be opened, None where it may be.
+    """Return the reason why a file that another file names must not be opened; None if it may be opened.
 
     Args:
-        place: The named path, without `..` behind a link.
-        folders: The folders that are open to the file that names it.
+        place: The named path, without `..` after a link.
+        folders: The folders that are open to the naming file.
     """
     open_to = list(folders)
     real, roots = Path(os.path.realpath(place)), [Path(os.path.realpath(folder)) for folder in open_to]

@@ -9,7 +9,7 @@
 A session file has the keys of a scenario and these:
 
     map_sha256: ...                             hash of the terrain
-    original: {cells: ..., letters: ...}        cells whose letter, when the map was opened, differs from tick 0
+    original: {cells: ..., letters: ...}        cells that differ between the opened map and tick 0
     log: [{id: 4, tick: 50, block: [[3, 4]]}, ...]     commands of the user, see log.py
     branches:
       - {number: 0, name: run, parent: null, at: 0, tick: 120, horizon: 300, log: [1, 2, 4],
@@ -212,7 +212,7 @@ def dump_session(saved: Saved) -> str:
 
 
 def session_data(saved: Saved) -> dict[str, Any]:
-    """Return the session as plain data: the keys of its scenario, followed by those of a session."""
+    """Return the session as plain data: the keys of its scenario, then the keys of a session."""
     grid = saved.scenario.grid
     pool = _Pool(saved.scenario)
     lists = [pool.numbers(branch.state.entries) for branch in saved.branches]
@@ -390,7 +390,7 @@ class _SessionReader:
         return (f"{self.root.problems.document.name}: the map is not the one of the session: the run will differ",)
 
     def _entries(self) -> dict[int, Entry]:
-        """Return all entries by id: those of the scenario's edits, then those of the session's log."""
+        """Return all entries by id: the edits of the scenario, then the log of the session."""
         edits = sorted(self.scenario.edits if self.scenario else (), key=lambda edit: edit.tick)
         entries = {i: Entry(i, edit.tick, edit.command, True) for i, edit in enumerate(edits, start=1)}
         listed = self.fields.get("log")

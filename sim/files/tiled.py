@@ -1,6 +1,6 @@
-"""Maps of the editor Tiled (`.tmj`, `.json`): one cell for each tile, blocked where a tile blocks.
+"""Maps of the editor Tiled (`.tmj`, `.json`): one cell for each tile.
 
-What blocks, the first of these that there is:
+Blocked cells are given by the first of these rules that applies:
 1. the tiles of layers whose name says so (collision, collisions, walls, blocked, obstacles, solid) or that have the
    property `blocks: true`;
 2. in all layers, tiles that have a property `blocks`, `blocked`, `collides` or `solid` which is true;
@@ -30,19 +30,20 @@ MAX_BYTES = 1 << 28
 
 _BLOCKING_NAME = re.compile(r"collisions?|walls?|block(?:s|ed|ing)?|obstacles?|solid", re.IGNORECASE)
 _BLOCKING_PROPERTIES = {"blocks", "blocked", "collides", "solid"}
-_TILE = 0x0FFFFFFF  # the higher bits say how a tile is turned
-_MOST_LEVELS = 32  # groups within groups
+_TILE = 0x0FFFFFFF  # mask of the tile number; the higher bits are flags for flipping and rotation
+_MOST_LEVELS = 32  # most levels of nested groups
 
-Tiles = npt.NDArray[np.uint32]  # [height, width], 0: none
+Tiles = npt.NDArray[np.uint32]  # tile numbers [height, width]; 0: no tile
 _Object = Mapping[str, Any]
 
 
 def read_tiled_map(path: str | os.PathLike[str], movement: Movement = USUAL) -> Grid:
+    """Read the grid of a Tiled map; raise a ConfigError if the file is not valid."""
     return parse_tiled(read_file(path, MAX_BYTES, ".tmj"), Path(path), movement)
 
 
 def parse_tiled(data: bytes, path: Path, movement: Movement = USUAL) -> Grid:
-    """The grid that the bytes of a file describe. External tile sets are looked for beside `path`."""
+    """Parse the bytes of a Tiled map; external tile sets are found relative to the folder of `path`."""
     reader = _TiledReader(_json(data, str(path)), path)
     return Grid(np.where(reader.blocked(), ord("@"), ord(".")).astype(np.uint8), movement, path.name)
 
@@ -74,7 +75,7 @@ class _TiledReader:
         return ConfigError(f"{self.path}: {text}")
 
     def _tile_layers(self, layers: object, level: int) -> Iterator[_Object]:
-        """All layers of tiles, those within groups included."""
+        """Yield all tile layers, including those inside groups."""
         if not isinstance(layers, list) or level > _MOST_LEVELS:
             raise self._wrong("layers: expected a list of layers")
         for layer in layers:
@@ -86,7 +87,7 @@ class _TiledReader:
                 yield layer
 
     def _extent(self) -> tuple[int, int, int, int]:
-        """Left, top, width and height in tiles; an infinite map is as large as its pieces."""
+        """Return left, top, width and height in tiles; an infinite map is the bounding box of its chunks."""
         pieces = [piece for layer in self.layers for piece in self._pieces(layer)]
         if not self.root.get("infinite"):
             width, height = (self._whole(self.root, side) for side in ("width", "height"))
@@ -101,7 +102,7 @@ class _TiledReader:
         return int(left), int(top), int(right - left), int(bottom - top)
 
     def _pieces(self, layer: _Object) -> list[_Object]:
-        """The chunks of a layer of an infinite map; else the layer itself."""
+        """Return the chunks of a layer of an infinite map, or else the layer itself; [] if it has no data."""
         chunks = layer.get("chunks")
         if chunks is None:
             return [layer] if "data" in layer else []
@@ -115,7 +116,7 @@ class _TiledReader:
             raise self._wrong(f"{key}: expected a whole number, got {shown(value)}")
         return value
 
-    # --- what blocks ---
+    # --- blocked cells ---
 
     def blocked(self) -> npt.NDArray[np.bool_]:
         chosen = [layer for layer in self.layers if _blocks(layer)]
@@ -137,7 +138,7 @@ class _TiledReader:
         return whole
 
     def _blocking_tiles(self) -> set[int]:
-        """Numbers of the tiles that have a property which says that they block."""
+        """Return the numbers of the tiles with a property that makes them blocking."""
         found = set()
         for entry in _objects(self.root.get("tilesets")):
             first = self._whole(entry, "firstgid")
@@ -146,16 +147,16 @@ class _TiledReader:
         return {number for number in found if 0 < number <= _TILE}
 
     def _tile_set(self, entry: _Object) -> _Object:
-        """A tile set in the map, or in a JSON file beside it."""
+        """Return a tile set, which is in the map itself or in a JSON file; {} if that file cannot be opened."""
         source = entry.get("source")
         if not isinstance(source, str) or not source.lower().endswith((".tsj", ".json")):
             return entry
-        if not source.isprintable():  # no name of a file
+        if not source.isprintable():  # not a file name
             return {}
         home = Path(os.path.realpath(self.path.parent))
         place = Path(os.path.realpath(home / source))
         if not place.is_relative_to(home.parent) or not os.path.isfile(place):
-            return {}  # only the map is opened; what its layers say is enough
+            return {}  # missing or outside the allowed folder: the layers of the map may suffice without it
         return _json(read_file(place, MAX_BYTES, ".tsj"), str(place))
 
     # --- the tiles of a layer ---
@@ -176,7 +177,7 @@ class _TiledReader:
         whole[y : y + height, x : x + width] = tiles
 
     def _numbers(self, layer: _Object, data: object, count: int) -> Tiles:
-        """The numbers of the tiles, however they are packed."""
+        """Return the tile numbers of a layer from a list or from encoded, perhaps compressed, text."""
         found = self._unpacked(layer, data, 4 * count) if isinstance(data, str) else self._listed(data)
         if found.size != count:
             raise self._wrong(f"layer {shown(layer.get('name', ''))}: expected {count:,} tiles, got {found.size:,}")
@@ -196,7 +197,7 @@ class _TiledReader:
             raise self._wrong(f"data: expected a list, or base64 plain or packed by zlib or gzip, got {shown(what)}")
         try:
             data = base64.b64decode(text.encode("ascii"), validate=True)
-            if packing:  # never more than the layer has: a small text can hold gigabytes
+            if packing:  # limited to the size of the layer, because a small text can decompress to gigabytes
                 data = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(data, size + 4)
         except (ValueError, binascii.Error, zlib.error) as error:
             raise self._wrong(f"data: cannot be unpacked: {error}") from None

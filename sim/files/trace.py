@@ -1,4 +1,4 @@
-"""A trace: one JSON object per tick and agent, each on a line of its own."""
+"""Trace files: one JSON object per tick and agent, each on its own line."""
 
 import json
 from contextlib import ExitStack, suppress
@@ -13,10 +13,10 @@ from sim.world import BULK, World
 
 
 class Trace:
-    """Writes what agents did to a file; without a path it writes nothing.
+    """Context manager that writes what agents do to a file; without a path it writes nothing.
 
-    What was written takes its place at the end, however that comes. Where it cannot be written that is said then, and
-    the file that was there before stays: the run behind it is worth more than its trace.
+    The file replaces an older one at the end of the context, also after an exception. An error of writing does not stop
+    the run, which is worth more than its trace: it is raised at the end, and the older file stays.
     """
 
     def __init__(self, path: str | None) -> None:
@@ -24,7 +24,7 @@ class Trace:
         self._open = ExitStack()
         self._file: BinaryIO | None = None
         self._failure: OSError | None = None
-        self._refusals: dict[int, int] = {}
+        self._refusals: dict[int, int] = {}  # by agent number, moves refused up to the last write()
 
     def __enter__(self) -> "Trace":
         if self.path is not None:
@@ -33,7 +33,7 @@ class Trace:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         failure = self._failure
-        with suppress(*([ConfigError] if error else [])):  # else that one is the news
+        with suppress(*([ConfigError] if error else [])):  # an exception of the run must not be hidden by this one
             self._open.__exit__(type(failure) if failure else None, failure, failure.__traceback__ if failure else None)
 
     @property
@@ -41,15 +41,15 @@ class Trace:
         return self._file is not None
 
     def longest_step(self, world: World) -> int:
-        """How many ticks may pass between two calls of write(): one where moves can be refused, else many."""
+        """Return the most ticks between two calls of write(): one if moves can be refused, otherwise BULK."""
         return 1 if self.is_on and not all(w.spec.runs_in_bulk for w in world.walkers) else BULK
 
     def begin(self) -> None:
-        """A new world begins."""
+        """Reset the counters for a new world."""
         self._refusals = {}
 
     def write(self, world: World, **more: object) -> None:
-        """Write what all agents did in the last advance(), tick by tick; `more` goes into every line."""
+        """Write what all agents did in the last advance(), sorted by tick; `more` is added to every line."""
         if self._file is None or self._failure is not None:
             return
         lines = [line for walker in world.walkers for line in self._lines(world, walker, more)]

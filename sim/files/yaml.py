@@ -1,9 +1,9 @@
-"""YAML as plain data: dicts, lists, text, numbers, true, false and null, each with the line it stands on.
+"""YAML as plain data: dicts, lists, text, numbers, true, false and null, with the line of each value.
 
-A loaded file is data, never code: no tag, no alias, no merge key has any meaning here. The text is read as a
-stream of events without recursion and within limits, so any bytes at all give a document or a ConfigError.
-Two departures from YAML 1.1, both to keep text as text: only `true` and `false` are truth values (a label may
-be called `on` or `no`), and a date or `1:30` is text. Keys are always text.
+A file is only data: tags, aliases and merge keys are not supported, so that no code can run. The text is read as a
+stream of events without recursion and within limits, so any bytes give a document or a ConfigError. There are two
+deviations from YAML 1.1, both to keep text as text: only `true` and `false` are truth values (a label may be `on` or
+`no`), and a date or `1:30` is text. Keys are always text.
 """
 
 import re
@@ -19,12 +19,12 @@ from sim.params import ConfigError, shown
 
 MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 32
-MAX_VALUES = 1_500_000  # a value takes some hundred bytes and four microseconds
+MAX_VALUES = 1_500_000  # most values; one takes some hundred bytes and four microseconds
 
-_TELL_EVERY = 20_000  # events; a tenth of a second or less
+_TELL_EVERY = 20_000  # events between two progress reports: at most a tenth of a second
 
 Path = Sequence[str | int]
-"""Where a value stands in a document: keys and places from the top, such as ("agents", 0, "kind")."""
+"""Path of a value in a document: keys and indices from the root, such as ("agents", 0, "kind")."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DUMPER: Any = yaml.SafeDumper
@@ -36,14 +36,14 @@ _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 
 @dataclass(frozen=True)
 class Document:
-    """The data of one file and where its parts stand."""
+    """Data of one file with the lines of its parts."""
 
-    name: str  # how messages call the file
+    name: str  # name of the file in messages
     data: Any
-    lines: Any  # shaped as `data`: a line for what stands on one, (line, children) for a longer list or mapping
+    lines: Any  # same structure as `data`: a line for a part on one line, else (line, lines of its children)
 
     def line_of(self, path: Path) -> int:
-        """The line of the value at this path, or of the innermost part on the way that exists."""
+        """Return the line of the value at a path, or of the innermost existing part along the path."""
         node = self.lines
         for step in path:
             try:
@@ -54,7 +54,7 @@ class Document:
 
 
 def path_text(path: Path) -> str:
-    """A path as people write it: agents[0].kind."""
+    """Return a path as text, such as agents[0].kind."""
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{_key_text(step)}"
@@ -62,12 +62,12 @@ def path_text(path: Path) -> str:
 
 
 def _key_text(key: str) -> str:
-    """A key within a message: as it stands, unless that would break the line."""
+    """Return a key for a message: unchanged, or quoted and shortened if it is long or not printable."""
     return key if key.isprintable() and len(key) <= 60 else shown(key)
 
 
 def plain_value(text: str) -> bool | int | float | str | None:
-    """What an unquoted scalar stands for."""
+    """Return the value of an unquoted scalar."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
@@ -79,7 +79,15 @@ def plain_value(text: str) -> bool | int | float | str | None:
 
 
 def read_yaml(source: bytes | str, name: str) -> Document:
-    """The document in `source`; a ConfigError that begins with `name` and a line when there is none."""
+    """Parse a YAML document.
+
+    Args:
+        source: the text, or its bytes in UTF-8.
+        name: name of the file in messages.
+
+    Raises:
+        ConfigError: The source is no valid document; the message begins with the name and, mostly, a line.
+    """
     if len(source) > MAX_BYTES:
         raise ConfigError(f"{name}: expected at most {MAX_BYTES:,} bytes, got {len(source):,}")
     text = _as_text(source, name)
@@ -101,7 +109,7 @@ def _as_text(source: bytes | str, name: str) -> str:
 
 
 def _events(text: str, name: str) -> Iterator[Any]:
-    """The parser's events; its complaints come out as a ConfigError."""
+    """Yield the events of the parser; turn its errors into a ConfigError."""
     try:
         yield from yaml.parse(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
@@ -114,22 +122,21 @@ def _events(text: str, name: str) -> Iterator[Any]:
         line = text.count("\n", 0, error.position) + 1
         raise ConfigError(f"{name}:{line}: expected printable text, got the character {error.character!r}") from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
-        # The parser written in Python lets int() and chr() complain about absurd escapes and version numbers.
+        # The pure Python parser does not catch errors of int() and chr() for absurd escapes and version numbers.
         raise ConfigError(f"{name}: not YAML: {shown(str(error))}") from None
 
 
 def _about_tab(text: str, line: int) -> str:
-    """What to say of a line that is not YAML because a tab indents it, which looks right in an editor."""
+    """Return a message if a line is invalid because a tab indents it, which is invisible in an editor; "" if not."""
     wrong = text.splitlines()[line : line + 1]
     is_indented = bool(wrong) and "\t" in wrong[0][: len(wrong[0]) - len(wrong[0].lstrip())]
     return "expected spaces before the first word, got a tab" if is_indented else ""
 
 
 class _Builder:
-    """Puts events together. What is open lies on a list, so depth costs no stack.
+    """Builder of the document from parser events. Open parts are kept in a list, so nesting needs no recursion.
 
-    A large file is two million events, so the way of a scalar is short: few calls, and what a word stands for is
-    looked up, not worked out, when it comes again.
+    A large file has two million events, so scalars take a fast path: few calls, and a cache of values by text.
     """
 
     def __init__(self, name: str, length: int) -> None:
@@ -137,7 +144,7 @@ class _Builder:
         self.root: tuple[Any, Any] | None = None  # (data, lines)
         self.open: list[_Part] = []
         self.values = 0
-        self.line = 1  # of the event at hand
+        self.line = 1  # line of the present event
 
     def take_all(self, events: Iterator[Any]) -> None:
         known: dict[str, Any] = {}
@@ -162,7 +169,7 @@ class _Builder:
                     value = known[text]
                 else:
                     value = known[text] = plain_value(text)
-            else:  # a lone "!" before a scalar means "text, whatever it looks like"
+            else:  # quoted, or with the tag "!", which means text whatever it looks like
                 value = text
             if part is None:
                 self.root = (value, self.line)
@@ -170,7 +177,7 @@ class _Builder:
                 part.put(value, self.line)
 
     def _take(self, event: Any) -> None:
-        """Anything but a scalar."""
+        """Process an event that is not a scalar."""
         self.line, kind = event.start_mark.line + 1, type(event)
         if kind is yaml.SequenceEndEvent or kind is yaml.MappingEndEvent:
             part = self.open.pop()
@@ -214,7 +221,7 @@ class _Builder:
 
 
 class _Part:
-    """A list or a mapping under construction."""
+    """List or mapping under construction."""
 
     __slots__ = ("awaits_key", "data", "is_mapping", "is_on_one_line", "key", "key_line", "line", "lines")
 
@@ -222,7 +229,8 @@ class _Part:
         self.is_mapping, self.line = is_mapping, line
         self.data: Any = {} if is_mapping else []
         self.lines: Any = {} if is_mapping else []
-        self.is_on_one_line = True  # all of it: then that line is enough to keep, as of most of a large file
+        # Whether all of it is on one line, as most parts of a large file. Then only that line is kept.
+        self.is_on_one_line = True
         self.awaits_key = is_mapping
         self.key = ""
         self.key_line = 0
@@ -236,7 +244,7 @@ class _Part:
             return
         key, key_line = self.key, self.key_line
         self.data[key] = value
-        # A value is looked for where its key stands, also when it begins a line further down.
+        # The line of a value in a mapping is the line of its key, even if the value begins on a later line.
         if isinstance(lines, tuple):
             self.lines[key] = (key_line, lines[1])
         elif isinstance(value, list | dict) and lines != key_line:
@@ -251,21 +259,21 @@ class _Part:
 
 
 class Inline(list[Any]):
-    """A list that is written on one line."""
+    """List that is written on one line."""
 
 
 class InlineMap(dict[str, Any]):
-    """A mapping that is written on one line."""
+    """Mapping that is written on one line."""
 
 
 class _Dumper(_DUMPER):  # type: ignore[misc]
-    """Writes what read_yaml reads back equal: text that looks like another value is quoted, nothing is aliased."""
+    """Writer of data that read_yaml reads back equal: text that looks like another value is quoted; no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        super().increase_indent(flow, False)  # the dashes of a list stand further in than its key
+        super().increase_indent(flow, False)  # indent the dashes of a list more than its key
 
 
 def _text_node(dumper: Any, text: str) -> Any:
@@ -273,11 +281,11 @@ def _text_node(dumper: Any, text: str) -> Any:
 
 
 def _style_of(text: str) -> str | None:
-    """How a text is written so that it is read as the same text."""
+    """Return the YAML style in which a text is read back as the same text; None: unquoted."""
     if not text.replace("\n", "").isprintable():
-        return '"'  # the only style in which rare characters, such as other line breaks, keep what they are
+        return '"'  # the only style that preserves rare characters, such as other line breaks
     if "\n" in text:
-        return "|"  # where the text allows it; else the dumper falls back on quotes
+        return "|"  # if the text does not allow it, the dumper falls back to quotes
     return None if isinstance(plain_value(text), str) else "'"
 
 
@@ -293,7 +301,7 @@ def _inline(kind: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 def _float_node(dumper: Any, number: float) -> Any:
     text = repr(number)
     if "." not in text:
-        text = text.replace("e", ".0e")  # without a point PyYAML takes 1e-07 for text, and would add a tag
+        text = text.replace("e", ".0e")  # PyYAML treats 1e-07, without a point, as text and would add a tag
     return dumper.represent_scalar("tag:yaml.org,2002:float", text)
 
 
@@ -307,13 +315,13 @@ _Dumper.add_representer(
 
 
 def values_in(data: Any) -> int:
-    """How many values read_yaml counts in plain data; each key is one, too."""
+    """Return the number of values that read_yaml counts in plain data; each key counts as one."""
     if isinstance(data, dict):
         return 1 + len(data) + sum(map(values_in, data.values()))
     return 1 + sum(map(values_in, data)) if isinstance(data, list | tuple) else 1
 
 
 def write_yaml(data: Any) -> str:
-    """The text of plain data; Inline and InlineMap parts keep to one line each."""
+    """Return plain data as YAML text; each Inline and InlineMap part is written on one line."""
     text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=118)
     return text
