@@ -131,7 +131,7 @@ class BranchTree:
         if self.watcher:
             self.watcher.entries_changed(branch, altered, gone)
 
-    # --- making and ending ------------------------------------------------------------------------
+    # --- creating and deleting --------------------------------------------------------------------
 
     def branch(self, number: int, tick: int | None = None, name: str = "") -> Branch:
         """Create another future of a branch; it stays identical until either of them gets new commands.
@@ -201,7 +201,7 @@ class BranchTree:
         if self.watcher:
             self.watcher.branch_deleted(gone)
 
-    # --- several at once --------------------------------------------------------------------------
+    # --- linked branches --------------------------------------------------------------------------
 
     def link(self, numbers: Iterable[int]) -> None:
         """Link branches: from now on a command to one of them goes to all of them."""
@@ -284,7 +284,7 @@ class BranchTree:
             branch.timeline.do(_setting(agent, group, name, value), keeps_later=True)
         return branch
 
-    # --- as plain values --------------------------------------------------------------------------
+    # --- states as plain values -------------------------------------------------------------------
 
     def states(self) -> list[BranchState]:
         return [self.state(number) for number in self.branches]

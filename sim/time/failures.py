@@ -32,8 +32,8 @@ class StateFailures:
     """User code whose state could not be stored or loaded: one message per code, and when to try again.
 
     A failure to store may be temporary (for example a generator in use), but each attempt takes time. So storing is
-    retried after skipping 1, 3, 7, ... keyframes. After a failure to load, keyframes with that code are never tried
-    again.
+    retried after skipping 1, 3, 7, ... keyframes. After a failure to load, no keyframes are taken of worlds with that
+    code any more, because they would be useless.
     """
 
     messages: dict[str, str] = field(default_factory=dict)  # by code, message for the user

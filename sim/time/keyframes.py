@@ -105,7 +105,7 @@ class Keyframe:
         return len(self.stream) + len(self.arrays) + 8 * len(self.kept) + self.content.own_bytes + 300
 
 
-# --- setting aside --------------------------------------------------------------------------------
+# --- saving ---------------------------------------------------------------------------------------
 
 
 class Taking:
@@ -289,7 +289,7 @@ class _Pickler(pickle.Pickler):
 
 @cache
 def _is_kept_kind(kind: Any) -> bool:
-    """Return whether objects of this type are replaced by a reference in the stream."""
+    """Return whether objects of this type may be replaced by references in the stream."""
     return kind in (np.ndarray, np.recarray, _ByReference) or issubclass(kind, (BuiltinFunctionType, *_KEPT_TYPES))
 
 
@@ -496,7 +496,7 @@ def _fails(values: list[object], left_out: list[object]) -> bool:
     return False
 
 
-# --- holding many ---------------------------------------------------------------------------------
+# --- stores and tracks ----------------------------------------------------------------------------
 
 
 class KeyframeStore:

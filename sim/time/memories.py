@@ -128,8 +128,7 @@ class TouchedPages:
     def places(self, addresses: Ints, sizes: Ints) -> Ints:
         """Return the index in `entries` of the first page of each buffer; pages.UNKNOWN if not all its pages are known.
 
-        A buffer that was not looked up may begin on the last page of one that was; it is unknown, as only that page is
-        known.
+        A buffer that was not looked up may begin on the last page of one that was, but its further pages are unknown.
 
         Args:
             addresses: addresses of the buffers.

@@ -70,7 +70,7 @@ _EXPANSION = 0.1  # work of one expansion
 _COMMAND = 100.0  # work of applying one command
 _MAP_CELL = 0.012  # work of a random change, per cell of the map
 _FEW_MEMORIES = 500  # buffers of a world that a snapshot saves at no notable cost
-# Extra spacing per further buffer: each takes 20 to save, and saving should take at most 5 % (1/20) of all work.
+# Extra spacing per further buffer: saving one takes a work of 20, and saving should be at most 5 % (1/20) of all work.
 _FRAMING = 20 * 20.0
 _BYTES_A_WORK = 5000  # bytes that can be copied per unit of work (microsecond)
 
@@ -139,6 +139,12 @@ class Timeline:
     _head: _Head | None  # cursor at the present tick, see _present
 
     def __init__(self, setup: Callable[[], World], store: KeyframeStore | None = None) -> None:
+        """Create a timeline at tick 0.
+
+        Args:
+            setup: function that builds the world of tick 0 with its scripted commands queued.
+            store: keyframe store, which timelines may share; None: a new one.
+        """
         world = setup()
         store = KeyframeStore() if store is None else store
         self._begin(setup, store.new_track(), Log(Numbers(), world.next_agent_id))
@@ -633,7 +639,7 @@ class Timeline:
         rows = record.rows_before(tick)[-1:] if is_active else log.new_log(0)
         walker.show_rows(rows.copy(), max(0, tick - 1))
 
-    # --- the old end ------------------------------------------------------------------------------
+    # --- recomputing after an edit of the past ----------------------------------------------------
 
     @property
     def is_recording(self) -> bool:
@@ -663,7 +669,7 @@ class Timeline:
             self._track.playhead = self._present().work
         return self.is_recording
 
-    # --- the log as data --------------------------------------------------------------------------
+    # --- editing the log --------------------------------------------------------------------------
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all log entries by tick; entries of one tick are in the order in which they apply."""
@@ -754,7 +760,7 @@ class Timeline:
         """Return the reasons why commands did not apply, by the id of their entry."""
         return self.log.complaints(self.history.notes.values())
 
-    # --- what was recorded ------------------------------------------------------------------------
+    # --- recorded data ----------------------------------------------------------------------------
 
     def notes(self) -> tuple[Note, ...]:
         return tuple(self.history.notes.values())

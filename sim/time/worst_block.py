@@ -67,7 +67,7 @@ class Result:
         return self.outcome.cost == NEVER
 
 
-# --- what to try ----------------------------------------------------------------------------------
+# --- tasks ----------------------------------------------------------------------------------------
 
 
 def spread_ticks(first: int, last: int, count: int) -> list[int]:
@@ -118,7 +118,7 @@ def _moves_goal(command: Command) -> bool:
     return isinstance(command.command if isinstance(command, ToGroup) else command, MoveGoal)
 
 
-# --- trying it ------------------------------------------------------------------------------------
+# --- search ---------------------------------------------------------------------------------------
 
 
 class WorstBlock:
