@@ -36,7 +36,11 @@ Fields = Mapping[str, Field]
 
 
 class Writer(ABC):
-    """Writer of cells and agents for one kind of file."""
+    """Writer of cells and agents for one kind of file, as plain data.
+
+    Subclasses define `cells`, which returns a list of cells, and `agent`, which returns the number or label of an
+    agent.
+    """
 
     def __init__(self, width: int) -> None:
         self.width = width

@@ -46,6 +46,7 @@ class Roster:
     next_number: int = 0
 
     def join(self, config: AgentConfig, number: int | None = None) -> None:
+        """Add an agent under the number that it asks for, or (None) the next one."""
         spec = self.specs[config.kind]
         params = parse_params(spec.params, config.params, "", [])
         self._take_place(Member(config.label, config.kind, spec, params, config.budget, group=config.group), number)

@@ -23,6 +23,7 @@ class Problems:
     found: list[tuple[int, str]] = field(default_factory=list)  # (line, text)
 
     def add(self, path: Path, text: str) -> None:
+        """Add a problem of the value at a path, which is put before the text."""
         place = f"{path_text(path)}: " if path else ""
         self.add_line(path, place + text)
 
@@ -47,6 +48,7 @@ class Problems:
         return [text for _, text in sorted(self.found, key=lambda problem: problem[0])]
 
     def raise_any(self) -> None:
+        """Raise a ConfigError with all problems if there are any."""
         if self.found:
             raise ConfigError(self.texts())
 
@@ -60,9 +62,11 @@ class Field:
     value: Any
 
     def complain(self, text: str) -> None:
+        """Note a problem of this value."""
         self.problems.add(self.path, text)
 
     def expect(self, what: str) -> None:
+        """Note that something else was expected than this value."""
         self.complain(f"expected {what}, got {shown(self.value)}")
 
     def keys(self, known: Iterable[str], what: str) -> "dict[str, Field]":
@@ -101,6 +105,7 @@ class Field:
             return None
 
     def integer(self, param: Param) -> int | None:
+        """Return the value as a valid value of an integer parameter; None after noting why it is none."""
         value = self.parse(param)
         return None if value is None else int(value)
 

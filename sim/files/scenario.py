@@ -292,6 +292,7 @@ class ScenarioReader:
         self.width = self.height = MAX_SIDE  # size of the map; until it is known, cells are checked for the largest
 
     def read(self) -> Scenario | None:
+        """Return the scenario; None if it cannot be built. Problems are noted in the document in either case."""
         self._check_format()
         source = self._map()
         budget = self._integer("budget", BUDGET)

@@ -75,7 +75,14 @@ class BranchState:
 
 
 class Watcher:
-    """Listener for changes of a branch tree, such as a journal."""
+    """Listener for changes of a branch tree, such as a journal. The tree calls each method after the change.
+
+    entries_changed(branch, altered, gone): entries were added or altered, and the entries with the ids `gone` removed.
+    branch_made(branch): a branch was created as a copy of its parent at the tick `Branch.made_at`.
+    branch_renamed(branch), branch_deleted(branch): as the names say.
+    branch_put(branch): an earlier state of the branch was restored, or a deleted branch created again.
+    links_changed(groups): the groups of linked branches are now these.
+    """
 
     def entries_changed(self, branch: Branch, altered: Sequence[Entry], gone: Sequence[int]) -> None: ...
 
@@ -290,6 +297,7 @@ class BranchTree:
         return [self.state(number) for number in self.branches]
 
     def state(self, number: int) -> BranchState:
+        """Return a branch as plain values."""
         branch = self[number]
         line = branch.timeline
         return BranchState(

@@ -74,6 +74,7 @@ class History:
         return agent in self._records
 
     def record(self, agent: int) -> Record:
+        """Return the record of one agent, after adding to it what crews did in the meantime."""
         record, taken = self._records[agent], self._taken.get(agent, 0)
         if taken < len(self._stints):
             _append_stints(record, self._stints[taken:])
@@ -132,6 +133,7 @@ class History:
             self.note_digest(world.digest())
 
     def note_digest(self, digest: str) -> None:
+        """Append the digest of the next multiple of DIGEST_EVERY, and compare it with the expected one."""
         place = len(self.digests)
         if place < len(self.expected) and self.expected[place] != digest:
             self.report_divergence(Divergence(place * DIGEST_EVERY, self.expected[place], digest))

@@ -671,6 +671,7 @@ class Track:
         return bisect_right(self.frames, tick, key=lambda frame: frame.tick)
 
     def at_or_before(self, tick: int) -> Keyframe | None:
+        """Return the last keyframe at or before a tick; None if there is none."""
         place = self._place(tick)
         return self.frames[place - 1] if place else None
 
@@ -701,13 +702,16 @@ class Track:
         return other
 
     def close(self) -> None:
+        """Remove all keyframes, and the track from its store."""
         self.forget_after(-1)
         self.store.tracks.remove(self)
 
     def least_loss(self) -> float:
+        """Return the lowest eviction score of the keyframes; there must be one."""
         return min(self._losses())
 
     def give_up_least(self) -> None:
+        """Evict the keyframe with the lowest eviction score."""
         losses = self._losses()
         del self.frames[losses.index(min(losses))]
 

@@ -14,6 +14,8 @@ from sim.kernels import log
 
 
 class MarkKind(IntEnum):
+    """Kinds of marks on the line of time."""
+
     EDIT = 0
     RESTART = 1
     BACK_MOVE = 2

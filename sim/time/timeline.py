@@ -194,6 +194,7 @@ class Timeline:
 
     @property
     def records(self) -> dict[int, Record]:
+        """Return the records of all agents that were ever on the map, by number."""
         return self.history.records
 
     @property
@@ -236,6 +237,7 @@ class Timeline:
 
     @property
     def world(self) -> World:
+        """Return the world at the present tick; during a seek, the world shown before, or the one being moved."""
         return self._present().world
 
     @property
@@ -763,6 +765,7 @@ class Timeline:
     # --- recorded data ----------------------------------------------------------------------------
 
     def notes(self) -> tuple[Note, ...]:
+        """Return the messages of the world, each once for the whole run."""
         return tuple(self.history.notes.values())
 
     def digests(self) -> tuple[str, ...]:
