@@ -1,7 +1,7 @@
-"""What an agent is to the world, what it is shown, and what it shows.
+"""Interface between agents and the world: the problem an agent gets, the methods it implements, the view it offers.
 
-An agent knows the whole map and one problem on it. It never touches the world, the clock or the screen: the
-world asks it to plan and act for some ticks, judges the moves, and tells it what changed.
+An agent knows the whole map and one problem on it. It never accesses the world, the clock or the screen: the world
+calls it to plan and act for some ticks, judges its moves, and notifies it of changes.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -25,16 +25,16 @@ Cells = npt.NDArray[np.int32]
 
 
 class Status(IntEnum):
-    """How an agent stands after a tick."""
+    """State of an agent after a tick."""
 
     ACTIVE = log.ACTIVE
     AT_GOAL = log.AT_GOAL
-    NO_PATH = log.NO_PATH  # proved on the map as it is; a change may wake the agent
-    GAVE_UP = log.GAVE_UP  # it will not go on, whatever changes
+    NO_PATH = log.NO_PATH  # proved for the present map; after a change the agent may be active again
+    GAVE_UP = log.GAVE_UP  # final: the agent will not act any more, whatever changes
 
 
 STATUSES: tuple[Status, ...] = tuple(Status)
-"""By number: making a Status of a number takes longer than many a tick."""
+"""Statuses by number. Looking one up here is faster than `Status(number)`, which takes longer than many a tick."""
 
 PHASE_WORDS = {
     log.WAITING: "waiting",
@@ -49,9 +49,9 @@ STATUS_WORDS = {Status.AT_GOAL: "arrived", Status.NO_PATH: "no path", Status.GAV
 
 
 GROUP_NAMES = ("local space", "queued", "dead", "redundant", "inconsistent", "new contour", "corridor")
-"""What sets of cells an agent may show: the search space of its last plan, P LRTA*'s queue, RIBS's pruned states, the
-states that D* Lite has yet to repair, those that IDA* enters for the first time in this iteration, the part
-of the map in which a path is refined."""
+"""Sets of cells that an agent may show: the search space of its last plan, P LRTA*'s queue, the two kinds of states
+that RIBS prunes, the states that D* Lite has yet to repair, the states that IDA* enters for the first time in this
+iteration, and the part of the map in which a path is refined."""
 
 
 ACCEPTED, NOT_REACHED, GOAL_NOT_REACHED, LEFT_OUT, UNTRIED = (
@@ -61,121 +61,137 @@ ACCEPTED, NOT_REACHED, GOAL_NOT_REACHED, LEFT_OUT, UNTRIED = (
     "left out",
     "not tried",
 )
-"""What came of a candidate: taken; no climb leads to its first cell; none from its last cell to the goal; it led
-nowhere before; another one was taken first."""
+"""Verdicts on a candidate: it was taken; hill climbing does not reach its first cell; hill climbing does not reach the
+goal from its last cell; it led nowhere before; another candidate was taken before it was tried."""
 
 
 class Candidate(NamedTuple):
-    """A record of a solved problem that was similar enough to be tried."""
+    """Record of a solved problem that was similar enough to be tried."""
 
-    record: int
-    verdict: str
+    record: int  # index of the record
+    verdict: str  # one of the verdicts above
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What an agent is given to solve. The grid is the world's own and changes under it."""
+    """Problem that an agent has to solve. The grid is the world's own and changes during the run."""
 
     grid: Grid
     start: int
     goal: int
     seed: int = 0
-    budget: int = 1  # expansions a tick at the time the agent is made, for checks
-    watched: bool = False  # somebody looks: count expansions per cell and note their order
-    tile_width: int = 0  # for tables with an entry for each cell, see kernels/tiled.py
+    budget: int = 1  # expansions per tick when the agent is created, for checks
+    watched: bool = False  # whether to count expansions per cell and note their order, for drawing
+    tile_width: int = 0  # width of the map if tables per cell are laid out in tiles (kernels/tiled.py); 0: in rows
 
     @property
     def reuses_memory(self) -> bool:
-        """Whether memory may come from agents that are no more, see memory.Pool. Hundreds of agents are to take no more
-        than they need: not pages that a search over the whole map has touched.
+        """Return whether tables may reuse the memory of deleted agents, see memory.Pool.
+
+        Members of a group get new memory: with hundreds of agents none should hold pages that a search over the whole
+        map has touched.
         """
         return not self.watched and not self.tile_width
 
 
 @dataclass(frozen=True)
 class AgentView:
-    """What there is to draw of an agent. Arrays are the agent's own: read them, until the next tick.
+    """State of an agent for display. Arrays are the agent's own: only read them, and only until the next tick.
 
-    Lists of cells lie one behind the other in memory: for others, what draws them would be compiled once more.
+    Lists of cells must be contiguous in memory: for other arrays the drawing kernels would be compiled again.
     """
 
-    search: Search | None = None  # open and closed cells, parents, g; None as long as none has begun
-    best: int = -1  # the open cell that would be expanded next
+    search: Search | None = None  # open and closed cells, parents, g; None before the first search
+    best: int = -1  # open cell that would be expanded next
     root: int = -1
-    path: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # the path followed, in walking order
-    head: int = 0  # cells before this place on the path are used up
+    path: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # path followed, in walking order
+    head: int = 0  # index on the path before which cells are used up
     tracing: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # path being traced, its far end first
     detour: Search | None = None  # TBA*'s search for a shortcut
-    learned: Learned | None = None  # learned heuristic, where the agent learns one
+    learned: Learned | None = None  # learned heuristic, if the agent learns one
     groups: Mapping[str, Cells] = field(default_factory=dict)  # named sets of cells, see GROUP_NAMES
     numbers: Mapping[str, float] = field(default_factory=dict)  # further counters of this algorithm, by name
-    waypoints: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # heads for these before its goal, in order
-    depths: npt.NDArray[np.uint32] | None = None  # how deep it looks ahead from each cell; 0: not said
-    contours: npt.NDArray[np.float64] | None = None  # the limit on f that let each cell in; 0: none yet
-    regions: RegionMap | None = None  # of the level of the abstraction that it works on
-    candidates: tuple[Candidate, ...] = ()  # of the last choice of a record, most similar first
-    chosen_at: int = -1  # the cell where it was made
-    prepared: tuple[Prepared, ...] = ()  # data computed before the run that it uses
-    is_stale: bool = False  # the map is not the one that this data was computed on
-    target: int = -1  # what its last move headed for, where that may be a subgoal
+    waypoints: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # subgoals before the goal, in order
+    depths: npt.NDArray[np.uint32] | None = None  # depth of the lookahead per cell; 0: unknown
+    contours: npt.NDArray[np.float64] | None = None  # limit on f at which each cell was entered; 0: not yet
+    regions: RegionMap | None = None  # regions of the level of the abstraction that the agent works on
+    candidates: tuple[Candidate, ...] = ()  # candidates of the last choice of a record, most similar first
+    chosen_at: int = -1  # cell where that choice was made
+    prepared: tuple[Prepared, ...] = ()  # data computed before the run that the agent uses
+    is_stale: bool = False  # whether the map differs from the one that this data was computed on
+    target: int = -1  # target of the last move, if that may be a subgoal
     notes: frozenset[str] = frozenset()
-    """Words on its last tick that neither its row nor the rest of this can tell, for ui/model/pseudocode.py, why.py."""
+    """Notes on the last tick that neither its row nor this view contains, for ui/model/pseudocode.py and why.py."""
 
     def __post_init__(self) -> None:
-        """A search that has not begun has number 0, as have all cells that no search has written: it knows none."""
+        """Replace a search that has not begun by None.
+
+        Such a search has number 0, like all cells that no search has written, so all cells would seem to belong to it.
+        """
         if self.search is not None and not self.search.control[0].search:
             object.__setattr__(self, "search", None)
 
 
 def noted(words: Mapping[int, str], did: int) -> frozenset[str]:
-    """The notes of a view, from the marks in which a kernel has kept what its last tick did."""
+    """Return the notes of a view.
+
+    Args:
+        words: note for each bit.
+        did: bits that a kernel has set in its last tick.
+    """
     return frozenset(word for mark, word in words.items() if did & mark)
 
 
 class Agent(Protocol):
-    """The contract. `tests/test_contract.py` holds every registered agent to it."""
+    """Contract of all agents. `tests/test_contract.py` checks it for every registered agent."""
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        """Plan and act for up to len(rows) ticks (log.ROW each); the ticks done, fewer only when not ACTIVE.
+        """Plan and act for up to len(rows) ticks.
 
-        Rows have the names of their fields, `rows[0].cell`, unless the agent says `takes_bare_rows`, see jit.bare.
+        Args:
+            budget: maximum of expansions per tick.
+            rows: one log.ROW per tick, to be filled in. Fields have names, as in `rows[0].cell`, unless the agent
+                sets `takes_bare_rows`, see jit.bare.
+
+        Returns:
+            The number of ticks done. It may be less than len(rows) only if the agent is no longer ACTIVE.
         """
 
     def on_change(self, change: MapChange) -> None:
-        """The map has changed; called before the agent plans on the new one."""
+        """Handle a map change, before planning on the new map."""
 
     def set_goal(self, goal: int) -> None:
-        """From now on the goal is elsewhere."""
+        """Use another goal from now on."""
 
     def set_param(self, name: str, value: Value) -> None:
-        """A parameter changed while running; `value` is legal."""
+        """Change a parameter during the run; `value` is legal."""
 
     def refused(self, cell: int) -> None:
-        """The last move was illegal on the true map; the agent still stands on `cell`."""
+        """Handle a refused move: it was illegal on the true map, and the agent is still on `cell`."""
 
     @property
     def status(self) -> Status: ...
 
     def own_counts(self) -> OwnCounts:
-        """What nobody else can count of it."""
+        """Return the numbers that only the agent itself can count."""
 
     def view(self) -> AgentView:
-        """What to draw."""
+        """Return the state for display."""
 
 
 class Learner(Agent, Protocol):
-    """An agent that learns h, so that one trial after the other makes it better (spec.keeps_h)."""
+    """Agent that learns h and improves from trial to trial (spec.keeps_h)."""
 
     def begin_trial(self, start: int) -> None:
-        """Stand on the start again and keep what was learned."""
+        """Begin a trial at the start, and keep the learned values."""
 
     @property
     def h_changes(self) -> int:
-        """How often a learned value has changed so far; never less than before."""
+        """Return how many times learned values have changed so far; the number never decreases."""
 
 
 def _any_budget(budget: int, params: Mapping[str, Value]) -> str | None:
-    """Every budget will do. A function with a name, because a world must survive pickling."""
+    """Accept every budget. This is not a lambda, because worlds are pickled."""
     return None
 
 
@@ -193,7 +209,7 @@ def _no_preparation(problem: Problem, params: Mapping[str, Value], stopwatch: St
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """One declaration of an agent, from which come panel, scenario keys, command line, index and tests."""
+    """Declaration of one algorithm, from which its panel, scenario keys, command line, index and tests are derived."""
 
     key: str
     name: str
@@ -202,32 +218,36 @@ class AgentSpec:
     make: Callable[[Problem, Mapping[str, Value]], Agent]
     params: tuple[Param, ...] = ()
     family: str = "time-bounded"
-    is_real_time: bool = True  # obeys the budget of every tick, or a bound of its own, see `needed`
+    is_real_time: bool = True  # whether it obeys the budget of every tick, or a bound of its own, see `needed`
     proves_no_path: bool = True
-    is_complete: bool = True  # reaches every reachable goal of a map that does not change
-    may_loop: Callable[[Mapping[str, Value]], bool] = _never  # with these parameters it is not complete, for comparison
-    runs_in_bulk: bool = True  # knows the true map, so that no move of it can be refused
-    is_own: bool = False  # from a file of the user's: it gets a map that it cannot write to, and its code may fail
-    keeps_h: bool = False  # a Learner: further trials make sense
-    converges_to_optimal: bool = True  # of those: a trial that changes no h is a cheapest path
+    is_complete: bool = True  # whether it reaches every reachable goal of a map that does not change
+    # Whether these parameters, which are offered for comparison, make it incomplete.
+    may_loop: Callable[[Mapping[str, Value]], bool] = _never
+    runs_in_bulk: bool = True  # whether it knows the true map, so that none of its moves can be refused
+    is_own: bool = False  # whether it is from a user's file: its map is read-only, and its code may fail
+    keeps_h: bool = False  # whether it is a Learner, for which further trials make sense
+    converges_to_optimal: bool = True  # for a Learner: whether a trial that changes no h follows a cheapest path
+    # Error message for a budget that does not fit the parameters, or None.
     check_budget: Callable[[int, Mapping[str, Value]], str | None] = _any_budget
     needed: Callable[[Mapping[str, Value]], float] = _nothing
-    """Most expansions of a tick that no budget can cut; infinity: nothing bounds them, so with these parameters the
-    agent is not real-time. Where a tick expands more than the budget, the referee marks it."""
-    shows: frozenset[str] = frozenset()  # beside what every search has to show: keys of special layers
+    """Maximum of expansions that a tick may make regardless of the budget. Infinity: there is no bound, so with these
+    parameters the agent is not real-time. The referee marks ticks with more expansions than the budget."""
+    shows: frozenset[str] = frozenset()  # keys of special layers, in addition to the layers of every search
     prepare: Callable[[Problem, Mapping[str, Value], Stopwatch | None], Iterator[Step]] = _no_preparation
-    """Computes, in pieces, the data that `make` will want; see prepared.py. It may be left out: `make` then does it."""
+    """Iterator that computes in steps the data needed by `make`, see prepared.py. Callers may skip it; then `make`
+    computes the data."""
 
     @property
     def has_data(self) -> bool:
-        """Whether it computes something before the run."""
+        """Return whether the algorithm computes data before the run."""
         return self.prepare is not _no_preparation
 
     def param(self, name: str) -> Param | None:
+        """Return the parameter with this name, or None."""
         return next((p for p in self.params if p.name == name), None)
 
     def describe(self) -> dict[str, Any]:
-        """Everything about this agent as plain data, for `agents --json`."""
+        """Return everything about this agent as plain data, for `agents --json`."""
         return {
             "key": self.key,
             "name": self.name,
@@ -244,4 +264,4 @@ class AgentSpec:
 
 
 class Specs(dict[str, AgentSpec]):
-    """All agents by key. A world looks them up in the table itself, so that one that came later can join it."""
+    """Algorithms by key. Worlds refer to this table without a copy, so algorithms registered later can join them."""

@@ -1,8 +1,8 @@
-"""The random dynamics of "Time-Bounded Best-First Search": the map is redrawn from the original at intervals.
+"""Random changes of "Time-Bounded Best-First Search": the map is redrawn from the original at intervals.
 
-At each event rate / 2 % of the originally free cells are blocked and rate / 2 % of the originally blocked ones
-freed, and the event before is undone. Read cumulatively, a rate of 10 would seal the map off within ten events.
-An event depends only on the seed and its tick, so a run can be taken up anywhere.
+Each event blocks rate / 2 % of the originally free cells, frees rate / 2 % of the originally blocked ones, and undoes
+the event before. If events accumulated, a rate of 10 would make the map impassable within ten events. An event depends
+only on the seed and its tick, so a run can be resumed at any tick.
 """
 
 from dataclasses import dataclass
@@ -20,15 +20,17 @@ RATE = Param("rate", float, 0.0, "percent of cells that one random change redraw
 
 @dataclass(frozen=True)
 class RandomChanges:
+    """Schedule and rate of random changes."""
+
     every: int  # ticks between events
     rate: float  # percent of cells changed by one event
-    repeats: bool = True  # False: one event, at tick `every`, and no more
+    repeats: bool = True  # whether events repeat; False: a single event at tick `every`
 
     def is_due(self, tick: int) -> bool:
         return tick > 0 and self.next_after(tick - 1) == tick
 
     def next_after(self, tick: int) -> int | None:
-        """The first tick after `tick` at which an event is due."""
+        """Return the first tick after `tick` at which an event is due; None if there is none."""
         if self.rate <= 0 or (not self.repeats and tick >= self.every):
             return None
         return (tick // self.every + 1) * self.every
@@ -36,7 +38,7 @@ class RandomChanges:
 
 @dataclass(frozen=True)
 class Event:
-    """The cells that one event blocked and freed."""
+    """Cells that one random change blocked and freed."""
 
     blocked: npt.NDArray[np.int32]
     freed: npt.NDArray[np.int32]
@@ -46,7 +48,15 @@ NO_EVENT = Event(np.empty(0, np.int32), np.empty(0, np.int32))
 
 
 def draw(grid: Grid, changes: RandomChanges, seed: int, tick: int, protected: npt.ArrayLike) -> Event:
-    """The event of this tick, drawn over the original terrain. Protected cells are left as they are."""
+    """Return the event of a tick, drawn from the original terrain.
+
+    Args:
+        grid: map.
+        changes: rate of the event.
+        seed: seed of the world.
+        tick: tick of the event; with the same seed and tick the event is the same.
+        protected: cells that must not be blocked, such as those occupied by agents.
+    """
     generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed & 0xFFFFFFFF, tick])))
     was_free, was_blocked = grid.original_cells
     blocked = _sample(generator, was_free, changes.rate / 200.0)
@@ -55,13 +65,24 @@ def draw(grid: Grid, changes: RandomChanges, seed: int, tick: int, protected: np
 
 
 def put_in_place_of(before: Event, event: Event, grid: Grid, protected: npt.ArrayLike) -> tuple[Event, Event]:
-    """What `event` does where `before` is taken back with it, to be taken back in its turn; and both as one edit."""
+    """Combine undoing the event `before` with the new `event`.
+
+    Args:
+        before: last event, which is undone.
+        event: new event, as drawn.
+        grid: map as it is, with `before` applied.
+        protected: cells that must not be blocked, such as those occupied by agents.
+
+    Returns:
+        The new event reduced to the cells that it changes, to be undone by the next event; and one edit that undoes
+        `before` and applies the new event.
+    """
     back = _undoing(grid, before)
-    stays = np.isin(back.blocked, protected)  # freed by the event, and now somebody stands there
+    stays = np.isin(back.blocked, protected)  # cells that `before` freed and that are occupied now
     free = grid.free
     free[back.freed] = True
     free[back.blocked[~stays]] = False
-    # What a user blocked or freed is not the event's to take back.
+    # Cells that a user blocked or freed do not belong to the event, which must not undo them later.
     blocked, freed = event.blocked[free[event.blocked]], event.freed[~free[event.freed]]
     free[blocked] = False
     free[freed] = True
@@ -72,7 +93,7 @@ def put_in_place_of(before: Event, event: Event, grid: Grid, protected: npt.Arra
 
 
 def _undoing(grid: Grid, event: Event) -> Event:
-    """What takes an event back: only cells that are still as it left them (a user may have edited since)."""
+    """Return the event that undoes `event`, limited to cells not edited since, for example by the user."""
     return Event(event.freed[grid.are_free(event.freed)], event.blocked[~grid.are_free(event.blocked)])
 
 

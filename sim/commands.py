@@ -1,8 +1,8 @@
-"""Everything that can happen to a world from outside. Commands are plain data: they are the recording of a run.
+"""Commands: all changes made to a world from outside, as plain data. The list of its commands records a run.
 
-A command is due at a tick and is applied before any agent plans in that tick. Each says here what it does to a world
-and what it is in words; how files write and read it stands in the table of sim/files/commands.py. A new command is a
-class here and a row there.
+A command is due at a tick and is applied before any agent plans in that tick. Each class defines its effect on a world
+and its description in words; the table of sim/files/commands.py defines how files write and read it. A new command
+needs a class here and a row there.
 """
 
 from abc import ABC, abstractmethod
@@ -14,14 +14,14 @@ from sim.changes import RandomChanges
 from sim.counted import counted
 from sim.params import Param, Value
 
-MAX_AGENTS = 5000  # of one run, so that no file asks for more memory than there is
-MAX_NAME = 60  # characters of a label or of a switch's name
+MAX_AGENTS = 5000  # maximum of agents in one run, so that no file can exhaust memory
+MAX_NAME = 60  # maximum of characters in a label or in the name of a switch
 MAX_SWITCHES = 256
 LAST_TICK = 1_000_000_000
 
 
 def with_end(name: str, end: str, longest: int = MAX_NAME) -> str:
-    """A name with something at its end, such as a number; cut before that, so that files take the whole for a name."""
+    """Return `name` followed by `end`, such as a number. The name is cut so that the result fits into `longest`."""
     return name[: longest - len(end)] + end
 
 
@@ -36,24 +36,24 @@ AGENT = Param("agent", int, 0, "the number of an agent", 0, 1_000_000)
 
 
 Pair = tuple[int, int]
-"""A cell as files say it, (x, y)."""
+"""Cell as files write it, (x, y)."""
 
 
 @dataclass(frozen=True)
 class AgentConfig:
-    """An agent to put on the map: which, what it is called, how it is set."""
+    """Configuration of one agent: its algorithm, name and settings."""
 
-    kind: str
-    label: str = ""
+    kind: str  # key of its algorithm
+    label: str = ""  # name to show; "": the name of its algorithm
     params: Mapping[str, Value] = field(default_factory=dict)
-    budget: int | None = None  # its own budget instead of the world's
-    start: Pair | None = None  # its own start instead of the world's
-    goal: Pair | None = None  # its own goal, which a move of the world's leaves where it is
-    group: str = ""  # the group that it belongs to, for summaries; "": none
+    budget: int | None = None  # own budget in expansions per tick; None: the world's
+    start: Pair | None = None  # own start; None: the world's
+    goal: Pair | None = None  # own goal, which does not follow the world's goal; None: the world's
+    group: str = ""  # name of the group that it belongs to, for summaries; "": none
 
 
 class Drawable(Protocol):
-    """What can be drawn on: a map with its switches, in a world or apart."""
+    """Map with switches that can be edited, inside or outside a world."""
 
     def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None: ...
     def put_terrain(self, cells: Sequence[int], letters: str) -> None: ...
@@ -62,7 +62,7 @@ class Drawable(Protocol):
 
 
 class Changeable(Drawable, Protocol):
-    """What commands can do to a world. What is not possible there, the world refuses with a note."""
+    """Interface of a world for commands. The world refuses impossible changes with a note."""
 
     def move_goal(self, cell: int, agent: int | None) -> None: ...
     def move_goals(self, cell: int, agents: Sequence[int]) -> None: ...
@@ -79,7 +79,7 @@ class Changeable(Drawable, Protocol):
 
 
 class Names(Protocol):
-    """What the things of one run are called."""
+    """Names of cells, agents and algorithms in one run, for descriptions."""
 
     def cell(self, cell: int) -> str: ...
     def agent(self, agent: int) -> str: ...
@@ -88,29 +88,31 @@ class Names(Protocol):
 
 @dataclass(frozen=True)
 class Command(ABC):
+    """One change of a world from outside."""
+
     @abstractmethod
     def apply(self, world: Changeable) -> None:
-        """Do it."""
+        """Apply the command to a world."""
 
     @abstractmethod
     def say(self, names: Names) -> str:
-        """What happened, in a few words."""
+        """Return a description of the change in a few words."""
 
     def joined(self, later: "Command") -> "Command | None":
-        """This and a later one as one thing that was done, None where they are two."""
+        """Return one command with the effect of this one and `later`, or None if they cannot be merged."""
         return None
 
 
 @dataclass(frozen=True)
 class MapEdit(Command):
-    """What somebody draws on the map."""
+    """Command that edits the terrain of the map."""
 
     @abstractmethod
     def apply(self, world: Drawable) -> None: ...
 
     @abstractmethod
     def drawn(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
-        """The cells that it is about, on a map with these switches."""
+        """Return the cells that the command edits, on a map with these switches."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ class EditCells(MapEdit):
 
 @dataclass(frozen=True)
 class SetTerrain(MapEdit):
-    """Put exact terrain characters on cells: what undoes an EditCells."""
+    """Give cells exact terrain characters, which can undo an EditCells."""
 
     cells: tuple[int, ...]
     letters: str
@@ -178,9 +180,9 @@ class SetSwitch(MapEdit):
 
 @dataclass(frozen=True)
 class NameSwitch(Command):
-    """Make these cells a switch of this name, in the place of one that has the name already; no cells: end it.
+    """Define a switch with this name and these cells, or redefine it. Without cells, delete the switch.
 
-    It changes nothing on the map, so it is no MapEdit: a file of the map alone does not keep it.
+    The command does not change the terrain, so it is not a MapEdit: a file with the map alone does not contain it.
     """
 
     name: str
@@ -195,7 +197,7 @@ class NameSwitch(Command):
 
 @dataclass(frozen=True)
 class MoveGoal(Command):
-    """Move the goal of all who have none of their own, or that of one agent, which is its own from then on."""
+    """Move the shared goal, or the goal of one agent, which has a goal of its own from then on."""
 
     cell: int
     agent: int | None = None
@@ -210,7 +212,7 @@ class MoveGoal(Command):
 
 @dataclass(frozen=True)
 class SetBudget(Command):
-    """Change the shared budget, or the own budget of one agent (None: back to the shared one)."""
+    """Change the shared budget, or the own budget of one agent (None: use the shared budget again)."""
 
     budget: int | None
     agent: int | None = None
@@ -225,6 +227,8 @@ class SetBudget(Command):
 
 @dataclass(frozen=True)
 class SetParam(Command):
+    """Change a parameter of one agent."""
+
     agent: int
     name: str
     value: Value
@@ -239,7 +243,7 @@ class SetParam(Command):
 
 @dataclass(frozen=True)
 class NameAgent(Command):
-    """Call an agent something else; what it does is the same. "": as its algorithm."""
+    """Rename an agent, which does not affect what it does. "": use the name of its algorithm."""
 
     agent: int
     label: str
@@ -248,16 +252,16 @@ class NameAgent(Command):
         world.name_agent(self.agent, self.label)
 
     def say(self, names: Names) -> str:
-        """By its new name alone: the old one is known to nobody any more."""
+        """Describe the change by the new name only, because the old name is no longer known."""
         return f"an agent is called {self.label}" if self.label else "an agent is called as its algorithm"
 
 
 @dataclass(frozen=True)
 class AddAgent(Command):
-    """Put another agent on the start."""
+    """Add another agent on the start."""
 
     config: AgentConfig
-    agent: int | None = None  # the number it gets, so that it keeps it whatever becomes of other commands
+    agent: int | None = None  # id of the agent, fixed so that it does not depend on other commands; None: the next id
 
     def apply(self, world: Changeable) -> None:
         world.add_agent(self.config, self.agent)
@@ -268,6 +272,8 @@ class AddAgent(Command):
 
 @dataclass(frozen=True)
 class RemoveAgent(Command):
+    """Remove an agent from the map."""
+
     agent: int
 
     def apply(self, world: Changeable) -> None:
@@ -278,12 +284,12 @@ class RemoveAgent(Command):
 
 
 Told = MoveGoal | SetBudget | SetParam | RemoveAgent
-"""What one agent can be told, and all of a group as well."""
+"""Commands for one agent that can also be applied to every member of a group."""
 
 
 @dataclass(frozen=True)
 class ToGroup(Command):
-    """The same for every agent of a group. The number of the agent in the command itself means nothing."""
+    """Apply a command to every agent of a group. The agent id in `command` itself is ignored."""
 
     group: str
     command: Told
@@ -291,7 +297,7 @@ class ToGroup(Command):
     def apply(self, world: Changeable) -> None:
         agents = world.agents_of(self.group)
         if isinstance(self.command, MoveGoal):
-            world.move_goals(self.command.cell, agents)  # one search from there for all of them
+            world.move_goals(self.command.cell, agents)  # one search from the goal serves all of them
             return
         for agent in agents:
             replace(self.command, agent=agent).apply(world)
@@ -302,7 +308,7 @@ class ToGroup(Command):
 
 @dataclass(frozen=True)
 class _OneName:
-    """Every agent is called as its group."""
+    """Names in which every agent has the name of a group."""
 
     group: str
     names: Names
@@ -321,8 +327,8 @@ class _OneName:
 class SetChanges(Command):
     """Begin, alter or (rate 0) end the random changes of the map."""
 
-    every: int
-    rate: float
+    every: int  # ticks between changes
+    rate: float  # percent of cells changed at a time
 
     def apply(self, world: Changeable) -> None:
         world.set_random_changes(RandomChanges(self.every, self.rate))
@@ -334,7 +340,7 @@ class SetChanges(Command):
 
 @dataclass(frozen=True)
 class SetTrials(Command):
-    """Let agents that learn walk from start to goal so often, those that have arrived included."""
+    """Set the maximum of trials of agents that learn, including agents that have arrived already."""
 
     count: int
 
@@ -347,7 +353,7 @@ class SetTrials(Command):
 
 @dataclass(frozen=True)
 class SetTickMs(Command):
-    """Give all agents together so many milliseconds a tick, as games do; 0: as long as it takes."""
+    """Limit the time of a tick, in milliseconds for all agents together, as games do; 0: no limit."""
 
     milliseconds: float
 
@@ -360,7 +366,10 @@ class SetTickMs(Command):
 
 @dataclass(frozen=True)
 class Serve(Command):
-    """Only so many agents plan in this tick, those whose turn it is: what a clock once said, to be repeated."""
+    """Let only the next `agents` agents in round-robin order plan in this tick.
+
+    The command is recorded when a clock ends a tick, so that a replay does not depend on a clock.
+    """
 
     agents: int
 
@@ -373,21 +382,23 @@ class Serve(Command):
 
 @dataclass(frozen=True)
 class TimedCommand:
+    """Command with the tick at which it is due."""
+
     tick: int
     command: Command
 
 
 @dataclass(frozen=True)
 class Note:
-    """Something to tell the user, such as an edit that was refused."""
+    """Message for the user, for example about an edit that was refused."""
 
     tick: int
     text: str
-    command: Command | None = None  # the one that it is about
+    command: Command | None = None  # command that caused the message
 
 
 def together(commands: Iterable[Command]) -> list[Command]:
-    """What was done at once, with the many pieces of a stroke as one."""
+    """Return the commands with those that can be merged merged, such as the many pieces of a stroke."""
     found: list[Command] = []
     for command in commands:
         for i, earlier in enumerate(found):

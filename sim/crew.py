@@ -1,4 +1,7 @@
-"""Crews: agents of one kind that advance in one call of a kernel (sim/kernels/crew.py), each as it would alone."""
+"""Batches (class `Crew`) of agents of one kind that advance in one kernel call (sim/kernels/crew.py).
+
+Each agent of a batch gets exactly the result that it would have alone.
+"""
 
 import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,49 +22,55 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], float]
 
-_TILE = 1 << tile_bits(16)  # cells: no table has smaller tiles
+_TILE = 1 << tile_bits(16)  # cells along the side of the smallest tiles that any table has
 _IN_TILES = (_TILE, 6, np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)]))
 _IN_ROWS = (1, 6 * _TILE, np.zeros((1, 2), np.int64))
-"""Which cells are ahead, see _ahead: how far they are apart, how many of them, what lies around each."""
+"""Arguments of `_ahead`: distance between points in cells, number of points, and offsets (dx, dy) of the cells around
+each point, in units of that distance."""
 
 FEWEST = 16
-"""For fewer agents a call for all would save less than a millisecond, and cost the time to compile it."""
+"""Minimum of agents in a batch. With fewer, one common call saves less than a millisecond but has to be compiled."""
 
 
 class Lately(NamedTuple):
-    """What an agent has done lately."""
+    """Rows of a walker in the last advance, and the state of its last row."""
 
-    rows: npt.NDArray[Any] = log.new_bare_log(0)  # of the last advance
-    tick: int = 0  # of the first of them
-    phase: int = log.WAITING  # in its last row, whenever that was
-    budget: int = 0  # the one of that row
+    rows: npt.NDArray[Any] = log.new_bare_log(0)  # log.ROW per tick of the last advance
+    tick: int = 0  # world tick of the first row
+    phase: int = log.WAITING  # phase of the last row, which may belong to an earlier advance
+    budget: int = 0  # budget in the tick of the last row, in expansions
 
     def with_rows(self, rows: npt.NDArray[Any]) -> "Lately":
-        """As _replace would do it, in a quarter of the time: it is done for every agent in every frame."""
+        """Return a copy with other rows.
+
+        `_replace` would take four times as long, and this runs for every agent in every frame.
+        """
         return Lately(rows, self.tick, self.phase, self.budget)
 
 
 @dataclass(frozen=True)
 class Stint:
-    """What a crew did in some ticks."""
+    """Rows of a batch for some consecutive ticks."""
 
-    begin: int  # the first tick
-    places: Mapping[int, int]  # of its agents, by their numbers
+    begin: int  # first world tick
+    places: Mapping[int, int]  # index in the batch by agent id
     rows: npt.NDArray[Any]  # log.ROW[agents, ticks]
-    done: npt.NDArray[np.int64]  # in how many of them each did something
+    done: npt.NDArray[np.int64]  # number of ticks in which each agent acted, by index
 
     @property
     def end(self) -> int:
+        """Return the world tick after the last one."""
         return self.begin + int(self.rows.shape[1])
 
 
 class Seat(NamedTuple):
-    """The place of a walker in a crew. What all do is kept together, and made out for one when somebody asks."""
+    """Index of a walker in a batch, which stores the rows of all its walkers and extracts those of one on demand."""
 
     crew: "Crew"
     place: int
 
     def rows(self) -> npt.NDArray[Any]:
+        """Return the rows of this walker in the last advance."""
         own = [stint.rows[self.place, : stint.done[self.place]] for stint in self.crew.stints if stint.done[self.place]]
         return own[0] if len(own) == 1 else np.concatenate(own) if own else log.new_bare_log(0)
 
@@ -75,10 +84,10 @@ class Seat(NamedTuple):
 
 
 class Crew:
-    """Some walkers, and where their memory lies."""
+    """Batch of walkers that advance in one kernel call, with the addresses of their memory."""
 
     def __init__(self, kernel: Any, walkers: "list[Walker]", parts: list[list[Any]]) -> None:
-        """`parts`: of the memory of each."""
+        """Create a batch for a kernel. `parts`: for each walker, what `_parts_of` returns."""
         self.kernel, self.walkers = kernel, walkers
         self._run, self._read_sums = Frequent(kernel), Frequent(read_sums)
         self._change = walkers[0].agent.crew_change  # type: ignore[attr-defined]
@@ -89,42 +98,47 @@ class Crew:
         self.results = np.zeros(len(walkers), RESULT)
         self.ids = tuple(walker.id for walker in walkers)
         self.places = {number: place for place, number in enumerate(self.ids)}
-        self.stints: list[Stint] = []  # of the advance that is going on, or of the last one
-        self.seconds = 0.0  # that these took, where somebody has a clock
+        self.stints: list[Stint] = []  # rows of the present advance, or of the last one
+        self.seconds = 0.0  # duration of the kernel calls for these rows; 0.0 without a clock
         self.row_ticks = np.array([walker.rows_tick for walker in walkers], np.int64)
         self.phases = np.array([walker.last_phase for walker in walkers], np.int16)
         self.budgets = np.array([walker.last_budget for walker in walkers], np.int64)
         self._seats = [Seat(self, place) for place in range(len(walkers))]
-        self._rows: npt.NDArray[Any] = np.zeros((len(walkers), 0), log.ROW)  # of the ticks that are going on
+        self._rows: npt.NDArray[Any] = np.zeros((len(walkers), 0), log.ROW)  # rows written since `begin`
         self._has_rows = np.zeros(len(walkers), np.bool_)
-        self._own_budgets = np.zeros(len(walkers), np.int64)  # 0: the world's
+        self._own_budgets = np.zeros(len(walkers), np.int64)  # expansions per tick; 0: the world's budget
         self._look_at_rules()
         self._memories = [walker.agent.arguments() for walker in walkers]  # type: ignore[attr-defined]
-        self.are_seated = False  # whether what each does is looked for here
+        self.are_seated = False  # whether all walkers read their rows from this batch, by `Walker.seat`
         self._counts = (walkers[0].counts[0],)
-        self._counts_at = np.array([_addresses(walker.counts[:1]) for walker in walkers], np.int64)  # for good
+        # Addresses of the referee's numbers. They never change, so `look_again` does not refresh them.
+        self._counts_at = np.array([_addresses(walker.counts[:1]) for walker in walkers], np.int64)
         self._sums = np.zeros((len(walkers), 2), np.int64)
         self._cells = np.zeros(len(walkers), np.int64)
 
     def sums(self) -> npt.NDArray[np.int64]:
-        """The two numbers of each in which everything is that it has done."""
+        """Return the two digest numbers of each walker, by index."""
         self._read_sums(self._counts, self._counts_at, self._sums)
         return self._sums
 
     def positions(self) -> npt.NDArray[np.int64]:
-        """The cells on which they stand."""
+        """Return the cell that each walker occupies, by index."""
         read_positions(self._counts, self._counts_at, self._cells)
         return self._cells
 
     def look_again(self) -> bool:
-        """Note where the memory lies of those who have replaced some of it. Due after everything that may do that.
+        """Refresh budgets, rules and the addresses of agents that have replaced some of their memory.
 
-        Returns whether all still belong here: a parameter may ask for another kernel or for other memory.
+        Call this after everything that may replace memory.
+
+        Returns:
+            Whether all walkers still fit into this batch. A parameter may require another kernel, or memory of another
+            size; then the batch is invalid.
         """
         self._look_at_rules()
         for i, walker in enumerate(self.walkers):
             agent: Any = walker.agent
-            if agent.crew_kernel is not self.kernel:  # also where its memory is as it was
+            if agent.crew_kernel is not self.kernel:  # possible even if its memory has not changed
                 return False
             arguments = agent.arguments()
             if arguments is self._memories[i]:
@@ -141,7 +155,11 @@ class Crew:
         self._rules[list(CHOSEN)] = [walker.agent.crew_rule() for walker in self.walkers]  # type: ignore[attr-defined]
 
     def tell(self, grid: Grid, change: MapChange) -> bool:
-        """Tell all of them of a change of the map, at once; False if each has to be told by itself."""
+        """Notify all agents of a map change in one kernel call.
+
+        Returns:
+            False if these agents have no such kernel; then the caller has to notify each agent.
+        """
         if self._change is not None:
             arcs = change.tails, change.heads, change.rose
             self._change(grid.ground, self._like, self._table, self._rules, *arcs)
@@ -149,35 +167,38 @@ class Crew:
 
     @property
     def has_acted(self) -> bool:
-        """Whether any of them had something to do in the advance that is going on, or in the last one."""
+        """Return whether any walker has acted in the present advance, or in the last one if none is under way."""
         return bool(self._has_rows.any())
 
     def forget_rows(self) -> None:
-        """Another advance begins."""
+        """Discard the rows of the last advance, because another one begins."""
         self.stints.clear()
         self.seconds = 0.0
         self._has_rows[:] = False
 
     def run(self, grid: Grid, tick: int, budget: int, ticks: int, clock: Clock | None = None) -> Stint:
-        """Let all of them plan and act; results say how far each came."""
+        """Let all agents plan and act for `ticks` ticks from `tick` on, and return their rows.
+
+        Afterwards `results` has the ticks done, the legal ones among them and the status of each agent.
+        """
         self.begin(budget, ticks)
         self.serve(grid, tick, slice(None), clock)
         return self.end(tick)
 
     def begin(self, budget: int, ticks: int) -> None:
-        """Some ticks begin, in which nobody has done anything yet."""
+        """Prepare `ticks` ticks: clear the results and set the budgets. Call `serve` next, then `end`."""
         self.results["budget"] = np.where(self._own_budgets > 0, self._own_budgets, budget)
         self.results["done"] = self.results["legal"] = 0
         self._rows = np.zeros((len(self.walkers), ticks), log.ROW)
 
     def serve(self, grid: Grid, tick: int, places: slice, clock: Clock | None = None) -> None:
-        """Let some of them plan and act. `clock` times it, in `seconds`."""
+        """Let the agents at the indices `places` plan and act. A `clock` measures the time, added to `seconds`."""
         before = clock() if clock else 0.0
         self._run(grid.ground, self._like, self._table[places], self.results[places], tick, self._rows[places])
         self.seconds += clock() - before if clock else 0.0
 
     def end(self, tick: int) -> Stint:
-        """What all did that were served since these ticks began, at `tick`."""
+        """Return the rows written since `begin`; `tick` is the first of their ticks."""
         rows = self._rows
         stint = Stint(tick, self.places, rows, self.results["done"].copy())
         self.stints.append(stint)
@@ -194,7 +215,11 @@ class Crew:
 
 
 def crews_of(walkers: "Iterable[Walker]") -> list[Crew]:
-    """Those among them who can advance together, as crews."""
+    """Return the batches that can be formed from these walkers; walkers that fit in no batch are left out.
+
+    The agents of a batch have the same group, kernel and sizes of memory, and walk one trial only. Without compiled
+    kernels there are no batches.
+    """
     if not JIT_ON:
         return []
     groups: dict[Any, tuple[list[Walker], list[list[Any]]]] = {}
@@ -209,13 +234,14 @@ def crews_of(walkers: "Iterable[Walker]") -> list[Crew]:
 
 
 def _memory_of(walker: "Walker") -> tuple[Any, ...]:
-    """What the kernel takes for one agent: its own memory, ground left out, and the referee's numbers."""
+    """Return the arguments of the kernel for one agent: its memory without the ground, and the referee's numbers."""
     return (walker.agent.crew_memory(), *walker.counts)  # type: ignore[attr-defined]
 
 
 def _parts_of(walker: "Walker") -> list[Any]:
-    """The arrays of that, in the order in which the kernel comes by them, and the numbers that stand beside them, such
-    as the width of tiles.
+    """Return the arrays of `_memory_of`, in the order in which the kernel visits them.
+
+    Numbers stored between the arrays, such as widths of tiles, are included.
     """
     found: list[Any] = []
     _add_parts(_memory_of(walker), found)
@@ -231,8 +257,9 @@ def _add_parts(memory: tuple[Any, ...], found: list[Any]) -> None:
 
 
 def touch_ahead(grid: Grid, walker: "Walker", goal: int) -> None:
-    """Have memory ready where an agent will search first, on the way to its goal or the world's: first touches of pages
-    take as long as the searches of the first ticks.
+    """Prefault the pages that an agent's first searches will write, on the way to its own or the shared goal.
+
+    The page faults would take as long as the searches of the first ticks.
     """
     end = goal if walker.own_goal is None else walker.own_goal
     parts = list(_arrays_in(_memory_of(walker)))
@@ -241,15 +268,24 @@ def touch_ahead(grid: Grid, walker: "Walker", goal: int) -> None:
     for part in parts:
         if isinstance(part, Tiled) or (not is_tiled and part.size == grid.cells and part.dtype != np.int32):
             touch(part, cells)
-        elif part.nbytes > mmap.PAGESIZE:  # lists of cells and other stacks, which are written from their beginning on
+        elif part.nbytes > mmap.PAGESIZE:  # lists of cells and other stacks, which fill from their beginning
             first_byte = part.view(np.uint8)[:1]
-            first_byte |= 0  # copied onto itself it would not be written to
+            first_byte |= 0  # writes the page; numpy skips copying an array onto itself
 
 
 def _ahead(
     grid: Grid, start: int, goal: int, step: int, steps: int, around: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Cells so many steps apart, and others around them, on the first stretch of the straight way between two cells."""
+    """Return cells on the first part of the straight line between two cells, and around it.
+
+    Args:
+        grid: map.
+        start: cell at which the line begins.
+        goal: cell to which it leads.
+        step: distance between neighbouring points on the line, in cells.
+        steps: number of points.
+        around: offsets (dx, dy) of the cells to return for each point, in units of `step`.
+    """
     begin, end = np.array(grid.xy(start)), np.array(grid.xy(goal))
     slope = (end - begin) / max(1, np.abs(end - begin).max())
     middles = begin + np.rint(step * np.arange(steps)[:, None] * slope).astype(np.int64)
@@ -260,7 +296,7 @@ def _ahead(
 
 
 def _arrays_in(memory: tuple[Any, ...]) -> "Iterator[Any]":
-    """The arrays of a memory, tables in tiles as one each."""
+    """Yield the arrays in nested tuples; a table in tiles counts as one."""
     for part in memory:
         if isinstance(part, Tiled | np.ndarray):
             yield part

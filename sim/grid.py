@@ -1,4 +1,4 @@
-"""Grid: the terrain, the legal moves of every cell, and edits that say which arcs came and went."""
+"""Grid: the terrain, the legal moves of every cell, and edits that report which arcs appeared or disappeared."""
 
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -12,11 +12,11 @@ from sim.movement import USUAL, Movement
 from sim.params import ConfigError
 
 Cell = NewType("Cell", int)
-"""A cell is y * width + x. Pairs (x, y), x right and y down, exist only at the borders of the program."""
+"""Number of a cell, y * width + x. Pairs (x, y), x right and y down, are used only for input and output."""
 
 MAX_SIDE = 8192
 MAX_CELLS = 1 << 25
-"""Largest maps: 37 bits of heuristic and 25 bits of cell number share one 64-bit tie-breaker (openlist.py)."""
+"""Limits of the map size: 37 bits of heuristic and 25 of cell number share one 64-bit tie-breaker (openlist.py)."""
 
 PASSABLE = "GSWB."
 SOLID = "@OT"
@@ -29,16 +29,19 @@ _DOMAIN_OF_CHAR[ord("W")] = terrain.WATER
 
 @dataclass(frozen=True)
 class MapChange:
-    """What one edit did: the cells whose terrain changed and the directed arcs that rose or fell with them."""
+    """Effect of one edit: the cells whose type changed, and the directed arcs whose costs rose or fell.
+
+    The type of a cell is blocked, ground or water.
+    """
 
     cells: npt.NDArray[np.int32]
-    tails: npt.NDArray[np.int32]
-    heads: npt.NDArray[np.int32]
-    rose: npt.NDArray[np.bool_]  # True: the arc is gone (its cost rose to infinity); False: it is new
+    tails: npt.NDArray[np.int32]  # [arcs] cell at which each arc begins
+    heads: npt.NDArray[np.int32]  # [arcs] cell to which it leads
+    rose: npt.NDArray[np.bool_]  # [arcs] True: the arc is gone (its cost rose to infinity); False: it is new
 
     @property
     def has_arcs(self) -> bool:
-        """Whether any arc rose or fell: a cell that has only blocked ones around it has none."""
+        """Return whether any arc rose or fell. A cell with only blocked cells around it has no arcs."""
         return bool(self.tails.size)
 
     @property
@@ -50,22 +53,24 @@ _NO_CELLS = np.empty(0, np.int32)
 
 
 class _Lookups:
-    """What is asked of a map again and again and can be found out anew: no part of what it is, so nothing keeps it."""
+    """Caches of a map. They are not part of its state: copies begin with empty caches, and all caches compare equal."""
 
     __slots__ = ("last_edited", "noted", "original_cells")
 
     def __init__(
         self, noted: npt.NDArray[np.int32] | None = None, last_edited: npt.NDArray[np.int32] | None = None
     ) -> None:
-        self.noted = noted  # cells whose letters were edited since the version rose; None: not known
-        self.last_edited = last_edited  # those that were edited when it rose, or since the time before
+        self.noted = noted  # cells edited since the version rose last; None: unknown
+        self.last_edited = last_edited  # cells edited in the version before, up to and including that rise
         self.original_cells: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]] | None = None
 
     def note(self, cells: npt.NDArray[np.int32]) -> None:
+        """Add edited cells, each listed once."""
         if self.noted is not None:
             self.noted = np.union1d(self.noted, cells) if self.noted.size else cells
 
     def rise(self) -> None:
+        """Begin a new version."""
         self.noted, self.last_edited = _NO_CELLS, self.noted
 
     def __eq__(self, other: object) -> bool:
@@ -77,15 +82,15 @@ class _Lookups:
 
 @dataclass
 class Grid:
-    """One map. `terrain` holds MovingAI characters as bytes, `moves` a byte of legal moves per cell."""
+    """One map. `terrain` holds MovingAI characters as bytes, `moves` a bit mask of legal moves per cell."""
 
     terrain: npt.NDArray[np.uint8]  # [height, width]
     movement: Movement = USUAL
     name: str = "untitled"
     moves: npt.NDArray[np.uint8] = field(init=False)
-    original: npt.NDArray[np.uint8] = field(init=False)  # terrain as opened; blocking and freeing go back to it
-    version: int = field(init=False, default=0)  # rises with every edit that changed something
-    free_count: int = field(init=False)  # cells that can be stood on
+    original: npt.NDArray[np.uint8] = field(init=False)  # terrain as opened, the source of characters for edits
+    version: int = field(init=False, default=0)  # counter, incremented by every edit that changes the type of a cell
+    free_count: int = field(init=False)  # number of free cells
 
     def __post_init__(self) -> None:
         self.height: int = self.terrain.shape[0]
@@ -104,22 +109,22 @@ class Grid:
         self.moves = np.zeros(self.cells, np.uint8)
         terrain.all_moves(self._domain, self.width, self.height, self.movement.needed, self.moves)
         self.ground = self._ground()
-        self._digested = -1  # the version of which moves_digest is
+        self._digested = -1  # version for which moves_digest was computed
         self._lookups = _Lookups(_NO_CELLS, _NO_CELLS)
 
     @property
     def diagonal(self) -> float:
-        """What a diagonal costs, for costs and for the heuristic."""
+        """Return the cost of a diagonal move, which also defines the heuristic."""
         return self.movement.diagonal
 
     @property
     def longest_way(self) -> float:
-        """What no way costs more than that visits no cell twice."""
+        """Return an upper bound for the cost of any path that visits no cell twice."""
         return self.movement.dearest * self.free_count
 
     @property
     def moves_digest(self) -> bytes:
-        """16 bytes by which the legal moves are known, computed once for each version: it looks at every cell."""
+        """Return a digest of the legal moves, 16 bytes. It is cached per version, because it reads every cell."""
         if self._digested != self.version:
             self._digested, self._moves_digest = self.version, blake2b(self.moves.tobytes(), digest_size=16).digest()
         return self._moves_digest
@@ -132,7 +137,11 @@ class Grid:
 
     @classmethod
     def from_rows(cls, rows: list[str], name: str = "untitled", movement: Movement = USUAL) -> "Grid":
-        """A grid from its text form, one string per row."""
+        """Create a grid from its text form, one string per row.
+
+        Raises:
+            ConfigError: rows differ in length, a character is unknown, or the map is empty or too large.
+        """
         width = len(rows[0]) if rows else 0
         for y, row in enumerate(rows):
             if len(row) != width:
@@ -147,43 +156,44 @@ class Grid:
         return cls(letters.reshape(len(rows), width).copy(), movement, name)
 
     def change_original(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> None:
-        """Let some cells have been something else when the map was opened."""
+        """Replace characters of the terrain as opened; the present terrain stays as it is."""
         self.original.reshape(-1)[_cell_list(cells)] = letters
         self._lookups.original_cells = None
 
     @property
     def original_cells(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """The cells that could be stood on when the map was opened, and the others."""
+        """Return the cells that were free when the map was opened, and those that were blocked."""
         if self._lookups.original_cells is None:
             was_free = self.is_passable_letter(self.original.reshape(-1))
             self._lookups.original_cells = np.flatnonzero(was_free), np.flatnonzero(~was_free)
         return self._lookups.original_cells
 
     def edited_since(self, version: int) -> npt.NDArray[np.int32] | None:
-        """The cells whose letters may be others than at a version; None when that is not known."""
+        """Return the cells whose characters may have changed since a version; None if unknown."""
         noted, before = self._lookups.noted, self._lookups.last_edited
         if version == self.version or noted is None:
             return noted
         return np.union1d(before, noted) if version == self.version - 1 and before is not None else None
 
     def copy(self, movement: Movement | None = None) -> "Grid":
-        """The same map apart, or with another movement rule: what is done to the one does not change the other."""
+        """Return an independent copy of the map, with another movement rule if one is given."""
         other = Grid(self.terrain.copy(), movement or self.movement, self.name)
         other.original = self.original.copy()
         return other
 
     def freeze(self) -> "Grid":
-        """The map, which nobody can write to any more."""
+        """Make the terrain read-only and return the map itself."""
         for letters in (self.terrain, self.original):
             letters.setflags(write=False)
         return self
 
     def rows(self) -> list[str]:
-        """The text form of the terrain as it is now."""
+        """Return the text form of the present terrain, one string per row."""
         return [bytes(row).decode("ascii") for row in self.terrain]
 
     @property
     def cells(self) -> int:
+        """Return the number of cells."""
         return self.width * self.height
 
     def cell(self, x: int, y: int) -> Cell:
@@ -206,30 +216,30 @@ class Grid:
 
     @property
     def free(self) -> npt.NDArray[np.bool_]:
-        """bool[cells]: which cells can be stood on."""
+        """Return which cells are free, as bool[cells]."""
         free: npt.NDArray[np.bool_] = self._domain != terrain.BLOCKED
         return free
 
     @property
     def free_map(self) -> npt.NDArray[np.bool_]:
-        """The same as rows: bool[height, width]."""
+        """Return which cells are free, as bool[height, width]."""
         return self.free.reshape(self.height, self.width)
 
     def are_free(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
-        """Which of some cells can be stood on."""
+        """Return which of `cells` are free."""
         free: npt.NDArray[np.bool_] = self._domain[cells] != terrain.BLOCKED
         return free
 
     def free_neighbours(self, cell: int) -> list[Cell]:
-        """The cells that one legal move leads to, in the fixed order of directions."""
+        """Return the cells that one legal move leads to, in the fixed order of directions."""
         mask = int(self.moves[cell])
         return [Cell(cell + int(self.ground.step[d])) for d in range(8) if mask >> d & 1]
 
     def edit(self, blocked: npt.ArrayLike, freed: npt.ArrayLike) -> MapChange:
-        """Block some cells and free others, all at once; say what changed.
+        """Block some cells and free others, all at once; return what changed.
 
-        Blocking gives a cell its original solid character back, or '@'; freeing its original passable one,
-        or '.'. A cell in both lists ends up free.
+        A blocked cell gets its original character if that is solid, else '@'. A freed cell gets its original character
+        if that is passable, else '.'. A cell in both lists ends up free.
         """
         to_block, to_free = _cell_list(blocked), _cell_list(freed)
         flat, original = self.terrain.reshape(-1), self.original.reshape(-1)
@@ -242,7 +252,7 @@ class Grid:
         return self._change(touched, before)
 
     def freed(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.uint8]:
-        """The letters that cells have when they are freed: their original passable one, or '.'."""
+        """Return the characters of cells after freeing: the original one if that is passable, else '.'."""
         was = self.original.reshape(-1)[cells]
         return np.where(_DOMAIN_OF_CHAR[was] == terrain.BLOCKED, np.uint8(ord(".")), was)
 
@@ -252,7 +262,7 @@ class Grid:
         return self.are_free(cells) & is_as_freed
 
     def put_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> MapChange:
-        """Give cells exact characters, for undo, seek and restore."""
+        """Give cells exact characters, for undo, seek and restore; return what changed."""
         chosen = _cell_list(cells)
         touched = np.unique(chosen)
         before = self._domain[touched]
@@ -261,7 +271,12 @@ class Grid:
         return self._change(touched, before)
 
     def _change(self, touched: npt.NDArray[np.int32], before: npt.NDArray[np.uint8]) -> MapChange:
-        """Renew the moves around those of some cells, each listed once, whose domain is not what it was before."""
+        """Update the legal moves after an edit; return what changed.
+
+        Args:
+            touched: edited cells, each listed once.
+            before: type of each of these cells before the edit; `_domain` has the new ones.
+        """
         after = self._domain[touched]
         toggled = touched[after != before]
         self.free_count += int(np.count_nonzero(after)) - int(np.count_nonzero(before))
@@ -287,7 +302,7 @@ class Grid:
 
     def __getstate__(self) -> dict[str, object]:
         state = self.__dict__.copy()
-        del state["ground"]  # rebuilt around the same `moves`, which agents share
+        del state["ground"]  # rebuilt by __setstate__ around the same `moves` array, which agents share
         return state
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -296,7 +311,7 @@ class Grid:
 
 
 class SeenGrid(Grid):
-    """The same map as another grid, which changes with it and cannot be written to. For agents of strangers."""
+    """Read-only view of another grid, which always shows its present state. Agents from users' files get this."""
 
     def __init__(self, grid: Grid) -> None:
         self._grid = grid
@@ -331,8 +346,9 @@ class SeenGrid(Grid):
 
 
 def sealed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the same memory as an array that cannot be written to, and whose flag cannot be set again: numpy sets the
-    flag of a view only where what it is a view of can be written to.
+    """Return a read-only array on the same memory whose `writeable` flag cannot be set again.
+
+    numpy sets that flag of a view only if the memory behind it is writeable, and here that is a read-only buffer.
     """
     return np.asarray(array.data.toreadonly())
 
@@ -342,7 +358,7 @@ def _cell_list(cells: npt.ArrayLike) -> npt.NDArray[np.int32]:
 
 
 def check_size(width: int, height: int, where: str) -> None:
-    """Refuse maps that are empty or too large, before any memory is taken for them."""
+    """Raise a ConfigError for maps that are empty or too large. Call this before memory is allocated for a map."""
     if width < 1 or height < 1:
         raise ConfigError(f"{where}: expected a map of at least 1 x 1 cells, got {width} x {height}")
     if width > MAX_SIDE or height > MAX_SIDE or width * height > MAX_CELLS:

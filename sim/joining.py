@@ -1,4 +1,4 @@
-"""What it takes to be put on a map: free cells to begin and end on, a known algorithm, legal parameters, a seed."""
+"""Checks before an agent joins a world: free start and goal, a known algorithm, legal parameters; and its seed."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from sim.params import ConfigError, Value, parse_params, unknown_agent
 
 
 def check_ends(grid: Grid, start: int, goal: int) -> None:
-    """A ConfigError where those who have no ends of their own cannot begin or end on these cells."""
+    """Raise a ConfigError if the shared start or goal is not a free cell of the map."""
     problems = []
     for word, cell in (("start", start), ("goal", goal)):
         if not 0 <= cell < grid.cells:
@@ -24,7 +24,11 @@ def check_ends(grid: Grid, start: int, goal: int) -> None:
 
 
 def own_ends(grid: Grid, config: AgentConfig) -> tuple[int | None, int | None]:
-    """The cells where an agent begins and where it wants to go, as far as they are its own."""
+    """Return the agent's own start and goal cell; each is None if the agent uses the shared one.
+
+    Raises:
+        ConfigError: one of them is not a free cell of the map.
+    """
     cells: list[int | None] = []
     for word, pair in (("start", config.start), ("goal", config.goal)):
         if pair is not None and not (grid.contains(*pair) and grid.is_free(grid.cell(*pair))):
@@ -36,7 +40,17 @@ def own_ends(grid: Grid, config: AgentConfig) -> tuple[int | None, int | None]:
 def check_agent(
     specs: Mapping[str, AgentSpec], config: AgentConfig, shared_budget: int, where: str
 ) -> tuple[AgentSpec, dict[str, Value], int]:
-    """The spec, all parameters and the budget that a configuration stands for; a ConfigError with all of its faults."""
+    """Return the spec, all parameters and the effective budget of a configuration.
+
+    Args:
+        specs: known algorithms by key.
+        config: configuration of the agent.
+        shared_budget: budget for agents without one of their own, in expansions per tick.
+        where: text that begins each error message.
+
+    Raises:
+        ConfigError: the configuration is invalid. It lists all problems found.
+    """
     spec = specs.get(config.kind)
     if spec is None:
         raise ConfigError(f"{where}: no agent '{config.kind}'{unknown_agent(config.kind, specs)}")
@@ -51,10 +65,10 @@ def check_agent(
 
 
 def seed_of_problem(seed: int, number: int) -> int:
-    """Return the seed of the world for a problem of a list, so that agents draw other lots on each of its problems."""
+    """Return the seed of the world for problem `number` of a list, so that random choices differ between problems."""
     return (seed * 1_000_003 + number) & 0xFFFFFFFF
 
 
 def seed_of(seed: int, agent: int) -> int:
-    """Its own seed for every agent of a run, so that adding one does not change the others."""
+    """Return the seed of an agent, derived from its id so that adding an agent does not change the others."""
     return int(np.random.SeedSequence([seed & 0xFFFFFFFF, agent]).generate_state(1)[0])

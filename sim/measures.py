@@ -1,6 +1,6 @@
-"""The quality measures as a table: what each is called and what it means, for panels, CSV files, results and docs/.
+"""Table of the quality measures, with their names and meanings, for panels, CSV files, results and docs/.
 
-A measure is one row here, and the number behind it in sim/metrics.py.
+A new measure needs one row here, and its number in sim/metrics.py.
 """
 
 from dataclasses import dataclass
@@ -10,40 +10,44 @@ from sim.metrics import Metrics
 Number = int | float | None
 
 WHOLE, RATIO, COST, OPTIONAL, SHARE = "whole", "ratio", "cost", "optional", "share"
-"""How a panel writes a number (ui/model/wording.py). SHARE: with back_move_share, in percent, beside it."""
+"""Formats in which a panel writes a number (ui/model/wording.py). SHARE: followed by back_move_share in percent."""
 
 
 @dataclass(frozen=True)
 class InPanel:
-    """Where the foot of a panel shows a measure: what has no room is left out, from the last place on."""
+    """Position and form of a measure in the footer of a panel. If space is short, high positions are left out first."""
 
-    place: int
+    place: int  # position, from 1
     name: str
-    short: str = ""  # in narrow panels, and where many stand side by side
-    form: str = WHOLE
-    is_rare: bool = False  # not shown as long as it is nothing: most agents never have any
+    short: str = ""  # name for narrow panels, and for many panels in a row
+    form: str = WHOLE  # format of the number
+    is_rare: bool = False  # whether to hide it while it is 0 or None, because most agents never have any
 
 
 @dataclass(frozen=True)
 class Measure:
-    key: str  # of sim.metrics.Metrics, in results, and in CSV files
-    title: str  # over its column
-    words: str
-    digits: int = 0  # shown after the point in the comparison
-    width: float = 74.0  # of its column, in design units; 0: only in CSV files
-    panel: InPanel | None = None
-    warns: str = ""  # the measure that makes this one orange when it is not zero
+    """One quality measure with its names and formats."""
+
+    key: str  # attribute of sim.metrics.Metrics, and name in results and in CSV files
+    title: str  # heading of its column
+    words: str  # meaning
+    digits: int = 0  # digits after the point in the comparison
+    width: float = 74.0  # width of its column in design units; 0: only in CSV files
+    panel: InPanel | None = None  # None: not shown in panels
+    warns: str = ""  # key of the measure that, if not zero, makes this one orange
 
     @property
     def kind(self) -> type:
-        """What its numbers are."""
+        """Return the type of its numbers."""
         return float if self.digits else int
 
     def of(self, metrics: Metrics) -> Number:
+        """Return its number for an agent."""
         value: Number = getattr(metrics, self.key)
         return value
 
     def is_warning(self, metrics: Metrics) -> bool:
+        """Return whether to show the number of an agent in orange."""
         return bool(self.warns and getattr(metrics, self.warns))
 
 

@@ -1,16 +1,18 @@
-"""Measuring: true distances to the goal, and which of the agents' moves were not optimal by them.
+"""Measuring: true distances to the shared goal, and the count of non-optimal moves based on them.
 
-    measuring.walked(agent, metrics, position, rows)    moves that were made on the map as it is
-    measuring.spend(ticks)                  judge what waits, as far as it is allowed for so many ticks
-    measuring.prepare_change()              the map or the goal is about to change: judge what still waits, or never
-    measuring.changed(goal, aim)            it has changed; `aim` is where those are who ask, more or less
-    measuring.knows(agent)                  whether all its moves have been judged; will_know(agent): or will be
-    measuring.distance(cell)                the true distance; distance_within(cell, expansions): that, or None
+    measuring.walked(agent, metrics, position, rows)    judge moves made on the present map, or queue them
+    measuring.spend(ticks)                  judge queued moves within the allowance for `ticks` ticks
+    measuring.prepare_change()              call before the map or the goal changes: moves still queued are dropped
+    measuring.changed(goal, aim)            call after the change; `aim` is a cell near those asked for next
+    measuring.knows(agent)                  whether all moves of an agent have been judged
+    measuring.will_know(agent)              whether all of them have been or can still be judged
+    measuring.distance(cell)                the true distance
+    measuring.distance_within(cell, expansions)     the true distance, or None if more expansions are needed
 
-After a change of the map the first distance takes an A* from the goal to the agents: 60 ms on 2048 x 2048. Without a
-window nobody minds. A window allows so many expansions a tick, and shows "..." for a number until it is known: moves
-wait to be judged, and are judged on the map on which they were made. Where that map is gone before it was possible,
-the number stays unknown. A number that is shown is always the one that a run without a window comes to.
+After a change of the map, the first distance takes an A* from the goal to the agents: 60 ms on 2048 x 2048. A run
+without a window does this at once. A window limits the expansions per tick and shows "..." for a count until it is
+known: moves are queued, and judged on the map on which they were made. If that map changes first, the count stays
+unknown. A count that is shown always equals the one from a run without a window.
 """
 
 from dataclasses import dataclass
@@ -26,9 +28,9 @@ from sim.kernels.search import begin, new_search, stamped_nodes
 from sim.kernels.stale import Stamped
 
 A_TICK = 20_000
-"""Expansions for measuring that a window allows in a tick: about 1 ms."""
+"""Expansions for measuring that a window allows per tick: about 1 ms."""
 
-_LAST_CHANCE = 2  # times as many before the map changes, in a frame that has most to do anyway
+_LAST_CHANCE = 2  # ticks' worth of expansions allowed just before the map changes; such a frame is long anyway
 
 _UNLIMITED = int(distance.UNLIMITED)
 
@@ -38,52 +40,63 @@ _count = Frequent(referee.count_nonoptimal)
 
 @dataclass
 class _Walk:
-    """Moves of one agent that have not been judged."""
+    """Queued moves of one agent that have not been judged yet."""
 
-    agent: int
-    metrics: np.ndarray  # its referee.METRICS
-    position: int  # where it stood before the first row
+    agent: int  # agent id
+    metrics: np.ndarray  # referee.METRICS of the agent, which get the count
+    position: int  # cell before the first row
     rows: np.ndarray
-    next: int = 0  # the first row that has not been judged
+    next: int = 0  # index of the first row that has not been judged
 
 
 class Measuring:
+    """Backward search from the shared goal, and the queue of moves that wait for its distances."""
+
     def __init__(self, grid: Grid, goal: int, aim: int, is_on: bool, *, is_watched: bool = False) -> None:
         self.is_on = is_on
-        self.allowance: int | None = None  # expansions a tick; None: as many as it takes, at once
+        self.allowance: int | None = None  # expansions per tick; None: no limit, moves are judged at once
         self._grid, self.goal, self._aim = grid, goal, aim
         self._backward = bare(new_search(grid.cells if is_on else 0, is_bucketed=is_on, is_reused=not is_watched))
         self._is_old = True
-        self._spent = 0  # expansions of the searches before the present one
+        self._spent = 0  # expansions of earlier searches
         self._waiting: list[_Walk] = []
-        self._lost: set[int] = set()  # agents some of whose moves can never be judged
+        self._lost: set[int] = set()  # ids of agents with moves that can never be judged
 
     @property
     def expansions(self) -> int:
-        """What measuring has cost so far."""
+        """Return the expansions that measuring has cost so far."""
         return self._spent + int(self._backward.control["expansions"][0])
 
     def stamped(self) -> Stamped:
-        """Its table of distances as a keyframe sees it."""
+        """Return the table of distances with the number of its present search, for keyframes."""
         return stamped_nodes(self._backward)
 
     @property
     def is_waiting(self) -> bool:
+        """Return whether moves are queued."""
         return bool(self._waiting)
 
     def knows(self, agent: int) -> bool:
+        """Return whether all moves of an agent have been judged."""
         if not self.is_on or agent in self._lost:
             return False
         return all(walk.agent != agent for walk in self._waiting)
 
     def will_know(self, agent: int) -> bool:
-        """Whether they have been or can still be."""
+        """Return whether all moves of an agent have been judged or can still be judged."""
         return self.is_on and agent not in self._lost
 
     # --- judging moves ----------------------------------------------------------------------------
 
     def walked(self, agent: int, metrics: np.ndarray, position: int, rows: np.ndarray) -> None:
-        """Take in the rows of an agent that stood at `position`. Those that are not judged at once wait."""
+        """Judge the moves of an agent, or queue them if there is an `allowance`.
+
+        Args:
+            agent: agent id.
+            metrics: referee.METRICS of the agent, which get the count of non-optimal moves.
+            position: cell of the agent before the first row.
+            rows: legal rows, all on the present map.
+        """
         if not self.is_on or agent in self._lost:
             return
         if self.allowance is not None:
@@ -93,22 +106,30 @@ class Measuring:
         _count(self._grid.ground, rows, 0, position, metrics, self._fresh(), _UNLIMITED)
 
     def spend(self, ticks: int) -> None:
-        """Judge what waits, as far as so many ticks allow."""
+        """Judge queued moves within the allowance for `ticks` ticks."""
         if self._waiting:
             self._judge(_UNLIMITED if self.allowance is None else ticks * self.allowance)
 
     def finish(self) -> None:
-        """Judge all that waits, however long that takes."""
+        """Judge all queued moves, without a limit of expansions."""
         self._judge(_UNLIMITED)
 
     def prepare_change(self) -> None:
-        """The map or the goal is about to change: what cannot be judged now can never be."""
+        """Judge queued moves before the map or the goal changes.
+
+        Moves left over are dropped, and the counts of their agents stay unknown.
+        """
         self.spend(_LAST_CHANCE)
         self._lost |= {walk.agent for walk in self._waiting}
         self._waiting.clear()
 
     def changed(self, goal: int, aim: int) -> None:
-        """Distances are others from now on."""
+        """Invalidate all distances after a change of the map or the goal.
+
+        Args:
+            goal: shared goal from now on.
+            aim: cell near those whose distances will be asked for, towards which the search heads.
+        """
         assert not self._waiting
         self.goal, self._aim, self._is_old = goal, aim, True
 
@@ -127,24 +148,27 @@ class Measuring:
     # --- distances --------------------------------------------------------------------------------
 
     def distance(self, cell: int) -> float:
-        """Cost of the cheapest path from a cell to the goal on the map as it is; infinity when there is none."""
+        """Return the cost of the cheapest path from a cell to the goal on the present map; infinity: there is none."""
         found = self.distance_within(cell, _UNLIMITED)
         assert found is not None
         return found
 
     def distance_within(self, cell: int, expansions: int) -> float | None:
-        """The same, or None if so many expansions do not do; asked again, it goes on from there."""
+        """Return the cost of the cheapest path, or None if the search needs more than `expansions` expansions.
+
+        The next call continues the search.
+        """
         return self._within(self._searching(cell), cell, expansions if self.is_on else _UNLIMITED)
 
     def cheapest_way(self, cell: int) -> tuple[float, int | None]:
-        """Cost and moves of the cheapest path from a cell to the goal; infinity and None when there is none."""
+        """Return cost and moves of the cheapest path from a cell to the goal; infinity and None: there is none."""
         backward = self._searching(cell)
         found = self._within(backward, cell, _UNLIMITED)
         assert found is not None
         return found, int(distance.moves_between(self._grid.ground, backward, cell)) if found < inf else None
 
     def _searching(self, cell: int) -> Any:
-        """The search for distances; where nothing is measured, one for this cell alone."""
+        """Return the search for distances; if measuring is off, a new search for this cell alone."""
         if self.is_on:
             return self._fresh()
         backward = new_search(self._grid.cells, is_bucketed=True, is_reused=True)
@@ -156,7 +180,7 @@ class Measuring:
         return None if found == distance.UNKNOWN else found
 
     def _fresh(self) -> Any:
-        """The search for distances, begun again if they have changed."""
+        """Return the search for distances, restarted if the map or the goal has changed."""
         if self._is_old and self.is_on:
             self._spent += int(self._backward.control["expansions"][0])
             begin(self._grid.ground, self._backward, self.goal, -1, self._aim)

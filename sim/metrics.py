@@ -1,4 +1,4 @@
-"""The quality measures of one agent's walk, in the words of the papers. The referee kernel counts them."""
+"""Quality measures of one agent's walk, in the terms of the papers. The referee's kernel counts them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,70 +8,73 @@ import numpy as np
 
 @dataclass(frozen=True)
 class OwnCounts:
-    """What an agent says of itself, since nobody else can count it."""
+    """Numbers that only the agent itself can count."""
 
-    memory: int = 0  # cells that it keeps something of, see Measure "memory"
+    memory: int = 0  # cells that the agent stores values for, see Measure "memory"
     database: int = 0  # bytes of the data computed before the run
     climbed: int = 0  # steps of hill climbing
-    max_climbed: int = 0  # most of them in one tick
+    max_climbed: int = 0  # maximum of steps of hill climbing in one tick
 
 
 @dataclass(frozen=True)
 class Metrics:
-    """What the referee has counted of one agent so far."""
+    """Counts of one agent so far, and the numbers derived from them."""
 
     cost: float
     moves: int
     waits: int
     back_moves: int
     bounces: int
-    nonoptimal_moves: int | None  # None: not counted in this world
-    revisits: int  # moves + trials - different cells stood on
-    longest_stay: int  # most visits of one cell
+    nonoptimal_moves: int | None  # None: not counted in this world, or not known yet (`is_being_measured`)
+    revisits: int  # moves + trials - number of different cells visited
+    longest_stay: int  # maximum of visits of one cell
     expansions: int
-    max_expansions: int  # most in one tick
-    traced: int
-    over_budget: int  # ticks above the budget: the papers disqualify the agent
+    max_expansions: int  # maximum of expansions in one tick
+    traced: int  # parent pointers followed
+    over_budget: int  # ticks with more expansions than the budget; the papers disqualify such an agent
     restarts: int
     first_move: int | None  # tick of the first move
-    twentieth_move: int | None
-    cap_hits: int
-    reentries: int
-    trial: int  # number of the present trial, from 1; all above counts from the first one on
+    twentieth_move: int | None  # tick of the twentieth move
+    cap_hits: int  # ticks
+    reentries: int  # ticks
+    trial: int  # number of the present trial, from 1; all counts above include the earlier trials
     trial_cost: float  # cost walked in the present trial
-    trial_ticks: int
+    trial_ticks: int  # ticks in the present trial
     optimal: float  # cost of the cheapest path from the start, on the map on which the goal was set; infinity: none
-    optimal_moves: int | None  # its moves; None: there is no path
-    memory: int
-    database: int
+    optimal_moves: int | None  # moves of that path; None: there is no path
+    memory: int  # cells, see OwnCounts
+    database: int  # bytes, see OwnCounts
     climbed: int
     max_climbed: int
-    is_being_measured: bool = False  # whether moves wait to be judged as optimal or not: the number is coming
+    is_being_measured: bool = False  # whether `nonoptimal_moves` will be known once queued moves are judged
 
     @property
     def suboptimality(self) -> float | None:
-        """Cost / optimal, as far as the present trial has got; None where that means nothing."""
+        """Return cost / optimal of the present trial so far; None if there is no path."""
         return _ratio(self.trial_cost, self.optimal)
 
     @property
     def game_time(self) -> float | None:
-        """Ticks / moves of the cheapest path, as far as the present trial has got; None where that means nothing."""
+        """Return ticks / moves of the cheapest path, in the present trial so far; None if there is no path."""
         return time_ratio(self.trial_ticks, self.optimal_moves)
 
     @property
     def back_move_share(self) -> float | None:
-        """Back-moves in percent of non-optimal moves, the ratio plotted in "Time-Bounded Best-First Search"."""
+        """Return back-moves in percent of non-optimal moves, as plotted in "Time-Bounded Best-First Search".
+
+        The result is None if there are no non-optimal moves or their number is unknown.
+        """
         return 100.0 * self.back_moves / self.nonoptimal_moves if self.nonoptimal_moves else None
 
     @property
     def mean_expansions(self) -> float | None:
-        """Expansions per move."""
+        """Return expansions per move; None before the first move."""
         return self.expansions / self.moves if self.moves else None
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One walk from the start to the goal by an agent that keeps what it learned for the next."""
+    """Counts of one walk from start to goal by an agent that keeps its learned values for the next walk."""
 
     number: int  # from 1
     cost: float
@@ -81,7 +84,7 @@ class Trial:
     nonoptimal_moves: int | None
     restarts: int
     over_budget: int
-    h_changes: int  # learned values that changed; 0: converged
+    h_changes: int  # changes of learned values; 0: converged
 
     def suboptimality(self, optimal: float) -> float | None:
         return _ratio(self.cost, optimal)
@@ -89,7 +92,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class TrialCounts:
-    """The referee's numbers at the beginning of a trial."""
+    """Counts of an agent over all trials, at the beginning or at the end of a trial."""
 
     trial: int = 1
     cost: float = 0.0
@@ -102,7 +105,12 @@ class TrialCounts:
     h_changes: int = 0
 
     def since(self, began: "TrialCounts", measures: bool) -> Trial:
-        """The trial that began with those numbers and has these now."""
+        """Return the counts of a trial.
+
+        Args:
+            began: counts at its beginning; `self` has the present ones.
+            measures: whether all of its moves have been judged as optimal or not.
+        """
         return Trial(
             began.trial,
             self.cost - began.cost,
@@ -117,7 +125,10 @@ class TrialCounts:
 
 
 def time_ratio(ticks: int, moves: int | None) -> float | None:
-    """Game time: 1.0 for an agent that walks a cheapest path from the first tick on."""
+    """Return the game time, ticks / moves of the cheapest path; None if `moves` is None because there is no path.
+
+    It is 1.0 for an agent that follows a cheapest path from the first tick on.
+    """
     if moves == 0:
         return 1.0
     return ticks / moves if moves else None
@@ -137,10 +148,15 @@ def read_metrics(
     own: OwnCounts,
     is_being_measured: bool = False,
 ) -> Metrics:
-    """The referee's record in plain Python numbers, and what the agent says of itself.
+    """Return the measures of an agent as plain Python numbers.
 
-    `optimal`: cost and moves of the cheapest path. `measures`: whether all moves have been judged by it, and
-    `is_being_measured` whether they will be. `began`: the numbers at the beginning of the present trial.
+    Args:
+        record: referee.METRICS of the agent, one record.
+        optimal: cost and moves of the cheapest path.
+        measures: whether all moves have been judged as optimal or not.
+        began: counts at the beginning of the present trial.
+        own: numbers counted by the agent itself.
+        is_being_measured: whether moves are queued that will be judged later.
     """
     m = dict(zip(record.dtype.names, record.item(), strict=True))
     return Metrics(

@@ -1,6 +1,7 @@
-"""Where the agents of a group begin and want to go: drawn by a seed, between zones, or rows of a problem list.
+"""Starts and goals for the agents of a group: drawn at random, possibly from zones, or taken from a problem list.
 
-A placing is spread out once, when a scenario is read; from then on every agent has ends of its own.
+A placing is expanded once, when a scenario is read; from then on every agent has a start and a goal of its own. This
+module also computes cheapest paths.
 """
 
 import random
@@ -23,26 +24,26 @@ from sim.kernels.search import begin, new_search
 from sim.params import ConfigError
 
 Zone = tuple[Pair, Pair]
-"""Two opposite corners, both inside."""
+"""Rectangle of cells by two opposite corners, both inside."""
 
-_TRIES = 200  # for each agent, before a placing counts as impossible
-_HOPELESS = 2000  # tries without a single pair, after which nobody has to wait for all the others
-_TELL_EVERY = 8  # tries, each of which may search the whole map
+_TRIES = 200  # maximum of tries per agent, before a placing counts as impossible
+_HOPELESS = 2000  # maximum of tries while no pair has been found at all
+_TELL_EVERY = 8  # tries between two reports of progress; each try may search the whole map
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Pairs of free cells with a way between them, drawn by a seed."""
+    """Placing by pairs of free cells with a path between them, drawn at random."""
 
     seed: int = 0
-    min_cost: float = 0.0  # of the cheapest way from start to goal
-    start_zone: Zone | None = None  # None: the whole map
-    goal_zone: Zone | None = None
+    min_cost: float = 0.0  # minimum cost of the cheapest path from start to goal
+    start_zone: Zone | None = None  # zone of starts; None: the whole map
+    goal_zone: Zone | None = None  # zone of goals; None: the whole map
 
 
 @dataclass(frozen=True)
 class Listed:
-    """Starts and goals as a problem list has them."""
+    """Placing by the starts and goals of a problem list."""
 
     ends: tuple[tuple[Pair, Pair], ...]
 
@@ -51,20 +52,36 @@ Placing = Drawn | Listed
 
 
 def spread(config: AgentConfig, count: int, placing: Placing, grid: Grid) -> list[AgentConfig]:
-    """One agent made many, each with its own ends. They are a group of the name that the one had."""
+    """Return `count` agents like `config`, each with its own start and goal.
+
+    They form a group with the name of `config`. A placing from a problem list may yield fewer agents.
+
+    Raises:
+        ConfigError: not enough pairs of cells were found.
+    """
     ends = placing.ends if isinstance(placing, Listed) else list(_drawn(placing, count, grid))
     return [replace(one_of(config, i), start=start, goal=goal) for i, (start, goal) in enumerate(ends[:count])]
 
 
 def one_of(config: AgentConfig, place: int) -> AgentConfig:
-    """The agent at a place, from 0, of the group that has the name of this one."""
+    """Return the agent with index `place`, from 0, of a group named after `config`."""
     group = config.label or config.kind
     return replace(config, label=with_end(group, f" {place + 1}"), group=group)
 
 
 def on_other_map(agents: Iterable[AgentConfig], grid: Grid, seed: int) -> list[AgentConfig]:
-    """The same agents for another map. Those of groups that have ends of their own get others, which are drawn there,
-    groups of one size the same; all others those of the map.
+    """Return the same agents for another map.
+
+    Members of groups with starts or goals of their own get others, drawn on the new map; groups of equal size get the
+    same ones. All other agents use the shared start and goal.
+
+    Args:
+        agents: agents of the old map.
+        grid: new map.
+        seed: seed of the draws.
+
+    Raises:
+        ConfigError: the new map has too few pairs of free cells with a path between them.
     """
     agents = list(agents)
     sizes = Counter(config.group for config in agents if _is_placed(config))
@@ -79,12 +96,12 @@ def on_other_map(agents: Iterable[AgentConfig], grid: Grid, seed: int) -> list[A
 
 
 def _is_placed(config: AgentConfig) -> bool:
-    """Whether it is one of a group whose agents begin or end at places of their own."""
+    """Return whether an agent is a member of a group and has a start or goal of its own."""
     return bool(config.group) and (config.start is not None or config.goal is not None)
 
 
 def _far_pairs(count: int, grid: Grid, seed: int) -> list[tuple[Pair, Pair]]:
-    """As far apart as a quarter of the map, where it has such cells."""
+    """Draw pairs at least a quarter of the longer side of the map apart, or at any distance if there are too few."""
     for far in (max(grid.width, grid.height) / 4, 0.0):
         with suppress(ConfigError):
             return list(_drawn(Drawn(seed, far), count, grid))
@@ -92,12 +109,12 @@ def _far_pairs(count: int, grid: Grid, seed: int) -> list[tuple[Pair, Pair]]:
 
 
 def cheapest(grid: Grid, start: int, goal: int) -> float:
-    """Cost of the cheapest way between two free cells, infinity where there is none."""
+    """Return the cost of the cheapest path between two free cells; infinity: there is none."""
     return cheapest_way(grid, start, goal)[0]
 
 
 def cheapest_way(grid: Grid, start: int, goal: int) -> tuple[float, int | None]:
-    """The same, and how many moves it has; None where there is none."""
+    """Return cost and number of moves of the cheapest path between two free cells; infinity and None: there is none."""
     search = new_search(grid.cells, is_bucketed=True, is_reused=True)
     way = scratch("way", grid.cells, np.int32, is_reused=True)
     length, _ = solve(grid.ground, bare(search), start, goal, way)
@@ -105,7 +122,10 @@ def cheapest_way(grid: Grid, start: int, goal: int) -> tuple[float, int | None]:
 
 
 def cheapest_ways(grid: Grid, starts: Sequence[int], goal: int) -> list[tuple[float, int | None]]:
-    """The same from each of many cells to one, by one search from there backwards; from a single one straight there."""
+    """Return cost and number of moves of the cheapest path from each start to one goal.
+
+    Several starts share one backward search from the goal; a single start gets a search of its own.
+    """
     if len(starts) <= 1:
         return [cheapest_way(grid, start, goal) for start in starts]
     search = bare(new_search(grid.cells, is_bucketed=True, is_reused=True))
@@ -120,7 +140,18 @@ def cheapest_ways(grid: Grid, starts: Sequence[int], goal: int) -> list[tuple[fl
 def may_be_others(
     grid: Grid, starts: Sequence[int], goals: Sequence[int], costs: Sequence[float], changed: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.bool_]:
-    """Which cheapest ways of these costs may be others now that the map changed in these cells."""
+    """Return which cheapest paths may have changed after a map change.
+
+    Args:
+        grid: map as it is now.
+        starts: start of each path.
+        goals: goal of each path.
+        costs: cost of each path before the change.
+        changed: cells that changed.
+
+    Returns:
+        bool per path. False is certain: the cheapest path is still the same.
+    """
     is_near = np.zeros(len(starts), np.bool_)
     ends = np.array([starts, goals], np.int64)
     find_ways_near(grid.ground, ends[0], ends[1], np.array(costs, np.float64), changed, is_near)
@@ -128,6 +159,7 @@ def may_be_others(
 
 
 def _drawn(placing: Drawn, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]]:
+    """Yield `count` pairs of start and goal; raise a ConfigError if they cannot be found."""
     chance = random.Random(placing.seed)
     starts, goals = (_free_cells(grid, zone) for zone in (placing.start_zone, placing.goal_zone))
     found, tried, dearest = 0, 0, 0.0
@@ -151,6 +183,7 @@ def _drawn(placing: Drawn, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]
 
 
 def _free_cells(grid: Grid, zone: Zone | None) -> Sequence[int]:
+    """Return the free cells of a zone, or of the whole map; raise a ConfigError if there are none."""
     (x0, x1), (y0, y1) = (sorted(p) for p in zip(*zone, strict=True)) if zone else ((0, grid.width), (0, grid.height))
     ys, xs = grid.free_map[y0 : y1 + 1, x0 : x1 + 1].nonzero()
     cells: list[int] = ((ys + y0) * grid.width + xs + x0).tolist()

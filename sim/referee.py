@@ -1,12 +1,13 @@
-"""The referee: lets an agent that is in no crew plan and act, judges what it did, and stops who breaks a rule.
+"""Referee: runs unbatched agents, judges the moves they report, and stops an agent that breaks a rule.
 
-    referee.let_act(walker, tick, ticks, budget)    how many of these ticks it had something to do in; it has its rows
-    referee.stop(walker, what, tick)                it stands still from now on
-    referee.check_claim(walker, tick)               stop it if it says that it is at its end and cannot be
-    referee.end_trial(walker)                       it stands at its goal
+    referee.let_act(walker, tick, ticks, budget)    run an agent for up to `ticks` ticks; returns how many it acted in
+    referee.stop(walker, what, tick)                stop an agent for the rest of the run
+    referee.check_claim(walker, tick)               stop an agent whose reported status cannot be true
+    referee.end_trial(walker)                       note that an agent has reached its goal
 
-What is illegal a kernel finds (sim/kernels/referee.py), for crews in the call in which they act (sim/crew.py); what
-that breaks in words stands in rules.py. An agent that learns is put back on its start by the referee.
+Illegal moves are found by a kernel (sim/kernels/referee.py); for batches it runs in the same call as the agents
+(sim/crew.py). The messages about broken rules are in rules.py. The referee also puts an agent that learns back on its
+start for the next trial.
 """
 
 from collections.abc import Callable
@@ -28,6 +29,8 @@ from sim.walker import Walker
 
 
 class Referee:
+    """Judge of all agents of one world."""
+
     def __init__(
         self,
         grid: Grid,
@@ -36,16 +39,28 @@ class Referee:
         notes: list[Note],
         stopwatch: Callable[[], float] | None = None,
     ) -> None:
-        """`notes`: where it says what it did. `stopwatch` times the agents' planning, in `planning_s`."""
+        """Create the referee of a world.
+
+        Args:
+            grid: true map.
+            measuring: true distances to the shared goal, and judge of non-optimal moves.
+            seating: cache of the batches, invalidated when an agent is stopped.
+            notes: list that gets messages for the user.
+            stopwatch: clock that measures the planning of each agent, see `planning_s`.
+        """
         self.grid, self.measuring, self.notes, self._seating = grid, measuring, notes, seating
         self.stopwatch = stopwatch
-        self.planning_s: dict[int, float] = {}  # by agent: what its ticks took
-        self.last_stop = -1  # the last tick in which it stopped somebody
+        self.planning_s: dict[int, float] = {}  # seconds of planning so far, by agent id
+        self.last_stop = -1  # last tick in which an agent was stopped; -1: none
 
-    # --- asking and judging -----------------------------------------------------------------------
+    # --- running and judging agents ---------------------------------------------------------------
 
     def let_act(self, walker: Walker, tick: int, ticks: int, budget: int) -> int:
-        """Let an agent plan and act from `tick` on; returns the ticks until it was done, `ticks` if it is not."""
+        """Let an agent plan and act for up to `ticks` ticks from world tick `tick` on.
+
+        Returns:
+            The number of ticks in which it acted: `ticks`, or fewer if it was done or stopped before.
+        """
         status = walker.agent.status
         if status is not Status.ACTIVE and walker.is_done:
             return 0
@@ -61,7 +76,7 @@ class Referee:
                 done += self._ask_and_judge(walker, rows[done : done + step], tick + done, budget)
                 status = walker.agent.status
                 if status is Status.ACTIVE:
-                    continue  # what is asked for below, of almost every tick, is known already
+                    continue  # skip the checks below: this is the usual case, and they apply only to other statuses
                 if status is Status.AT_GOAL:
                     rows["marks"][done - 1] |= log.ARRIVED
             if status is Status.AT_GOAL:
@@ -73,7 +88,7 @@ class Referee:
         return done
 
     def _ask_and_judge(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
-        """Have these rows written and counted; returns how many of them count."""
+        """Let the agent write `rows`, then judge and count them; return how many rows are valid."""
         count = self._timed(walker, rows, tick, budget) if self.stopwatch else self._ask(walker, rows, tick, budget)
         if count != rows.size and self._is_wrong(walker, count, rows.size, tick):
             return 0
@@ -99,7 +114,11 @@ class Referee:
         return count
 
     def _ask(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
-        """Ask an agent for these rows. The code of one of the user's may fail; what it does not write breaks a rule."""
+        """Let an agent write `rows`; return the number of ticks that it reports.
+
+        For an agent from a user's file, whose code may fail, rows are filled with invalid values before, so that a
+        row that the code does not write breaks a rule.
+        """
         if not walker.spec.is_own:
             return walker.agent.advance(budget, rows)
         rows["cell"], rows["expanded"] = walker.position, -1
@@ -109,24 +128,29 @@ class Referee:
             self.stop(walker, str(error), tick, is_failure=True)
             return 0
 
-    # --- rules that were broken -------------------------------------------------------------------
+    # --- broken rules -----------------------------------------------------------------------------
 
     def _is_wrong(self, walker: Walker, count: int, asked: int, tick: int) -> bool:
-        """Whether the number of ticks that an agent says it did cannot be; then it is stopped."""
+        """Return whether the agent is stopped; stop it if the number of ticks that it reported is impossible."""
         problem = None if walker.offence is not None else wrong_count(count, asked)
         if problem is not None:
             self.stop(walker, problem, tick)
         return walker.offence is not None
 
     def _tell_first_excess(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> None:
-        """The first time that an agent of the user's is over its budget is told; all are counted."""
+        """Add a note the first time that an agent from a user's file exceeds its budget; later ones only count."""
         if walker.metrics[0].over_budget == 1 and rows["expanded"][0] > budget:
             told = f"{walker.label} expanded {int(rows['expanded'][0])} cells, with a budget of {budget}"
             self.notes.append(Note(tick, told))
 
     def _refuse(self, walker: Walker, rows: np.ndarray, row: int, tick: int, budget: int) -> int:
-        """A row that breaks a rule. Who does not know the map stays and is told, and the tick counts as a wait; all
-        others are stopped. Returns how many rows count.
+        """Handle a row that breaks a rule.
+
+        An agent that does not know the map stays on its cell and is notified, and the tick counts as a wait. Any other
+        agent is stopped.
+
+        Returns:
+            The number of valid rows.
         """
         knows_map = walker.spec.runs_in_bulk or walker.spec.is_own
         if knows_map or min(rows["expanded"][row], rows["traced"][row]) < 0:
@@ -139,7 +163,7 @@ class Referee:
         return row + 1
 
     def check_claim(self, walker: Walker, tick: int) -> None:
-        """An agent says that it is at its end; what the referee knows must not speak against it."""
+        """Stop an agent that reports AT_GOAL or NO_PATH although the referee knows better."""
         status, goal = walker.agent.status, self.goal_of(walker)
         if status is Status.AT_GOAL and walker.position != goal:
             self.stop(walker, f"says that it has arrived; its goal is {self.grid.xy(goal)}", tick)
@@ -147,11 +171,14 @@ class Referee:
             self.stop(walker, f"says that there is no path; there is one of cost {length:.6g}", tick)
 
     def goal_of(self, walker: Walker) -> int:
-        """Where it wants to go: to its own goal, or to that of all who have none."""
+        """Return the goal cell of a walker: its own, or the shared one."""
         return self.measuring.goal if walker.own_goal is None else walker.own_goal
 
     def _known_distance(self, walker: Walker) -> float:
-        """True cost from an agent to its goal; infinity where there is no path, or only a long search could tell."""
+        """Return the true cost from an agent to its goal.
+
+        The result is infinity if there is no path, and also if only an expensive search could find out.
+        """
         if walker.own_goal is not None or not self.measuring.is_on:
             goal, is_own = self.goal_of(walker), walker.spec.is_own
             return cheapest_way(self.grid, walker.position, goal)[0] if is_own else float("inf")
@@ -160,18 +187,25 @@ class Referee:
         return float("inf") if known is None else known
 
     def stop(self, walker: Walker, what: str, tick: int, *, is_failure: bool = False) -> None:
-        """From now on this agent stands still, and the others walk on."""
+        """Stop an agent for the rest of the run; the others continue.
+
+        Args:
+            walker: agent to stop.
+            what: what it did wrong, for `Offence.what`.
+            tick: world tick in which it did that.
+            is_failure: whether its code failed, instead of breaking a rule.
+        """
         walker.leave_seat()
         self.last_stop = max(self.last_stop, tick)
         walker.offence = Offence(what, tick, self.grid.xy(walker.position), is_failure)
         walker.agent = StoppedAgent(walker.agent)
-        self._seating.is_void = True  # where it was in a crew, that goes on without it
+        self._seating.is_void = True  # a batch continues without it
         self.notes.append(Note(tick, walker.offence.told(walker.label)))
 
     # --- trials -----------------------------------------------------------------------------------
 
     def _begin_trial(self, walker: Walker, rows: np.ndarray) -> None:
-        """Put an agent that has arrived back on the start, which takes a tick; it waits while that is blocked."""
+        """Put an agent that has arrived back on its start. This takes one tick; the agent waits while it is blocked."""
         is_possible = self.grid.is_free(walker.start)
         cell = walker.start if is_possible else walker.position
         rows[0] = cell, 0, 0, log.TRIAL if is_possible else 0, log.WAITING
@@ -181,18 +215,22 @@ class Referee:
             walker.trial_began = walker.trial_counts(walker.trial + 1)
 
     def end_trial(self, walker: Walker) -> None:
-        """An agent stands at the goal. If that was moved since it arrived, this trial was longer than it seemed."""
+        """Store the finished trial of an agent that learns and has reached its goal.
+
+        If the goal was moved after an earlier arrival, the trial has continued since; the stored one is replaced.
+        """
         if walker.spec.keeps_h:
-            self.measuring.finish()  # what a trial comes to is kept, and the next one is counted from there
+            self.measuring.finish()  # the counts of this trial become final, and the next trial is counted from them
             del walker.trials[walker.trial - 1 :]
             walker.trials.append(self.unfinished_trial(walker))
 
     def unfinished_trial(self, walker: Walker) -> Trial:
-        """The present trial as far as it has got."""
+        """Return the counts of the present trial so far."""
         return walker.trial_counts(walker.trial).since(walker.trial_began, self.has_judged(walker))
 
     def has_judged(self, walker: Walker) -> bool:
-        """Whether it is known of all of its moves if they were optimal. Those of one with a goal of its own nobody
-        judges: that would take a search over the map for each.
+        """Return whether all moves of an agent have been judged as optimal or not.
+
+        Moves of agents with a goal of their own are not judged: each would need a search over the map of its own.
         """
         return walker.own_goal is None and self.measuring.knows(walker.id)

@@ -1,8 +1,8 @@
-"""The rules of the referee that an agent can break, and what becomes of one that did.
+"""Rules that the referee checks, and the replacement of an agent that broke one.
 
-Moves, expansions and claims are checked as they are reported. Who breaks a rule stands still from then on, marked with
-rule, tick and cell; the others walk on. What is checked in every tick costs next to nothing: the place of the agent,
-the counts of its row, and, when it says that there is no path, a distance that the referee knows anyway.
+Moves, expansions and statuses are checked as they are reported. An agent that breaks a rule does not move any more and
+is marked with rule, tick and cell; the others continue. The checks of every tick cost next to nothing: the cell of the
+agent, the counts in its row, and, when it reports that there is no path, a distance that the referee knows anyway.
 """
 
 from collections.abc import Callable
@@ -20,60 +20,63 @@ T = TypeVar("T")
 
 
 class AgentFailedError(Exception):
-    """An agent's own code failed. The text says what and, where that is known, in which file and line."""
+    """Failure of an agent's code. The text says what failed and, if known, in which file and line."""
 
 
 class AgentTooSlowError(AgentFailedError):
-    """A call into an agent's own code did not return in time."""
+    """Timeout of a call into an agent's code."""
 
 
 class UserAgent:
-    """An agent that runs code of the user's, of which anything may fail: to store or to load its state, too."""
+    """Agent that runs a user's code. Every call of that code may fail, also storing and loading its state."""
 
-    agent: Agent | None  # the user's own object; None after it failed to begin
+    agent: Agent | None  # object created by the user's code; None if its creation failed
 
     @property
     def code(self) -> str:
-        """Name the code that runs, such as "mine 1a2b3c4d"."""
+        """Return the name of the code that runs, such as "mine 1a2b3c4d"."""
         raise NotImplementedError
 
     def run_user_code(self, do: Callable[[], T]) -> T:
-        """Run code of the user's that stores or loads `agent`.
+        """Run a user's code that stores or loads `agent`.
+
+        Args:
+            do: function to call.
 
         Returns:
-            What `do` returned.
+            The result of `do`.
 
         Raises:
-            AgentFailedError: the code failed or did not return.
+            AgentFailedError: the code failed or did not return in time.
         """
         raise NotImplementedError
 
 
 OFFENCE_WORDS = ("broke the rules", "failed")
-"""What is said of who broke a rule, and of one whose code failed."""
+"""Words for an agent that broke a rule, and for one whose code failed; the index is `Offence.is_failure`."""
 
 
 @dataclass(frozen=True)
 class Offence:
-    """Why an agent was stopped."""
+    """Reason why an agent was stopped."""
 
-    what: str  # "moved from (1, 0) to (5, 5), which is no legal move"
-    tick: int
-    place: tuple[int, int]  # where it stands since then
-    is_failure: bool = False  # its code failed; it broke no rule
+    what: str  # description such as "moved from (1, 0) to (5, 5), which is no legal move"
+    tick: int  # world tick of the offence
+    place: tuple[int, int]  # cell (x, y) of the agent since then
+    is_failure: bool = False  # whether its code failed, instead of breaking a rule
 
     @property
     def word(self) -> str:
         return OFFENCE_WORDS[self.is_failure]
 
     def told(self, label: str) -> str:
-        """One sentence, for messages that name their tick."""
+        """Return one sentence for a message. It leaves out the tick, which messages name themselves."""
         x, y = self.place
         return f"{label} {self.word} on ({x}, {y}): {self.what}"
 
 
 class StoppedAgent:
-    """Stands in the place of an agent that was stopped: it shows what that one showed last, and does nothing."""
+    """Replacement for an agent that was stopped: it shows the last view of that agent, and does nothing."""
 
     takes_bare_rows = True
     status = Status.GAVE_UP
@@ -87,19 +90,19 @@ class StoppedAgent:
         raise AssertionError("a stopped agent is not asked")
 
     def begin_trial(self, start: int) -> None:
-        """It begins nothing."""
+        """Do nothing."""
 
     def on_change(self, change: MapChange) -> None:
-        """It stays where it is."""
+        """Do nothing."""
 
     def set_goal(self, goal: int) -> None:
-        """It stays where it is."""
+        """Do nothing."""
 
     def set_param(self, name: str, value: Value) -> None:
-        """It stays as it is."""
+        """Do nothing."""
 
     def refused(self, cell: int) -> None:
-        """It does not move."""
+        """Do nothing."""
 
     def own_counts(self) -> OwnCounts:
         return self._own_counts
@@ -109,7 +112,12 @@ class StoppedAgent:
 
 
 def wrong_count(count: object, asked: int) -> str | None:
-    """What is wrong with the number of ticks that `advance` says it did, if anything."""
+    """Return an error message about the number of ticks that `advance` returned, or None if it is possible.
+
+    Args:
+        count: return value of `Agent.advance`.
+        asked: number of ticks that it was called for.
+    """
     if not isinstance(count, int | np.integer):
         return f"advance returned {count!r}; expected the number of ticks done"
     if not 0 < count <= asked:
@@ -118,7 +126,14 @@ def wrong_count(count: object, asked: int) -> str | None:
 
 
 def wrong_row(grid: Grid, position: int, rows: np.ndarray, row: int) -> str:
-    """What is wrong with a row that breaks a rule, of an agent that stands where the row before left it."""
+    """Return an error message about a row that breaks a rule.
+
+    Args:
+        grid: true map.
+        position: cell of the agent before this row.
+        rows: rows written by the agent.
+        row: index of the row that breaks a rule.
+    """
     for name in ("expanded", "traced"):
         if rows[name][row] < 0:
             return f"reported {int(rows[name][row])} cells {name}; expected 0 or more"

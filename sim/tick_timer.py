@@ -1,21 +1,22 @@
-"""The time limit of a tick: how many agents are served before the next look at the clock, and when to stop."""
+"""Time limit of a tick: how many agents to serve between two readings of the clock, and when to stop."""
 
 from collections.abc import Callable
 
-_TREND = 1.1  # factor by which an estimate follows a larger or smaller measurement: it approaches the median
+_TREND = 1.1  # factor by which an estimate rises or falls towards each measurement, so that it approaches the median
 
 
 class TickTimer:
-    """Divides the milliseconds of a tick among agents that plan in turn.
+    """Timer that divides the time of a tick among agents that plan in round-robin order.
 
-    A look at the clock and the kernel call that it ends cost 5 to 10 us, a turn 1 us to several ms. Half of the
-    turns that should still fit are served between two looks, so that the last looks are one turn apart: the tick ends
-    within half a turn of its limit, after a number of looks that grows with the logarithm of the number of agents.
+    Reading the clock and starting a kernel call cost 5 to 10 us; the turn of one agent takes 1 us to several ms. Half
+    of the turns that should still fit are served between two readings, so that the last readings are one turn apart.
+    The tick ends within half a turn of its limit, and the number of readings grows with the logarithm of the number of
+    agents.
     """
 
     def __init__(self) -> None:
-        self._turn_s = 0.0  # mean time of a turn in the last tick; 0: unknown
-        self._closing_s = 0.0  # estimated time between the last turn of a tick and its end
+        self._turn_s = 0.0  # mean time of a turn so far in this tick, at first that of the last tick; 0: unknown
+        self._closing_s = 0.0  # estimated time between the last reading of the clock in a tick and the end of the tick
         self._begin_s = self._first_turn_s = self._last_look_s = self._end_s = 0.0
         self._batch = 0
 
@@ -26,7 +27,7 @@ class TickTimer:
         self._first_turn_s, self._batch = 0.0, 0
 
     def next_batch(self, served: int) -> int:
-        """Return how many agents to serve before the next call, 0 when the time is up; `served`: so far."""
+        """Return how many agents to serve before the next call; 0: the time is up. `served`: agents served so far."""
         now = self._last_look_s = self._clock()
         if not served:
             self._first_turn_s = now
@@ -42,7 +43,7 @@ class TickTimer:
         return self._batch
 
     def end(self) -> None:
-        """Note what the end of the tick took, which the next tick has to leave time for."""
+        """Measure how long the end of the tick took, because the next tick has to reserve that time."""
         closing_s = self._clock() - self._last_look_s
         if not self._closing_s:
             self._closing_s = closing_s

@@ -1,4 +1,4 @@
-"""Who advances together, in crews, and who alone; and what a digest says of all of them."""
+"""Division of a world's walkers into batches (`Crew`) and unbatched walkers, and the digest columns of all."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -12,10 +12,11 @@ from sim.walker import Walker
 
 
 class Turns:
-    """All walkers of a world: crews of those that are able to be in one, and the others, each alone."""
+    """Division of a world's walkers into batches (`crews`) and walkers that advance alone (`alone`)."""
 
     def __init__(self, walkers: Sequence[Walker], able: Iterable[Walker]) -> None:
-        self._list, self._of, self._walkers = walkers, _signs(walkers), tuple(walkers)  # the list may grow
+        """Form batches from the walkers in `able`; all other walkers advance alone."""
+        self._list, self._of, self._walkers = walkers, _signs(walkers), tuple(walkers)  # `walkers` may grow later
         self.crews = crews_of(able)
         joined = [walker for crew in self.crews for walker in crew.walkers]
         numbers = {walker.id for walker in joined}
@@ -23,9 +24,11 @@ class Turns:
         self.look_who_is_awake()
 
     def look_who_is_awake(self) -> None:
-        """Of those alone: most of the time most of them may have arrived, and each would be asked in every tick. Due
-        after everything that may wake one, and when one is done. Who is the user's own is asked always: it may think
-        otherwise, or fail, though nobody has told it anything.
+        """Refresh which unbatched walkers can act (`awake`) and which wait because there is no path (`stuck`).
+
+        These lists are cached, because often most walkers have arrived and checking all in every tick would be slow.
+        Call this method after everything that may make a walker active again, and when a walker is done. Agents from
+        a user's file are always in `awake`: their status may change, or their code may fail, without a notification.
         """
         self.awake = [walker for walker in self.alone if walker.spec.is_own or not walker.is_done]
         self.stuck = [walker for walker in self.alone if not walker.spec.is_own and walker.agent.status == log.NO_PATH]
@@ -33,11 +36,14 @@ class Turns:
 
     @cached_property
     def seats(self) -> dict[int, Seat]:
-        """The place in its crew of everyone who is in one, by number."""
+        """Return the seat (batch and index) of every batched walker, by agent id."""
         return {number: Seat(crew, place) for crew in self.crews for number, place in crew.places.items()}
 
     def side_by_side(self, queue: Sequence[Walker]) -> int:
-        """How many at the beginning of a queue stand beside one another in one crew; 0: the first is in none."""
+        """Return how many walkers at the front of `queue` have consecutive indices in one batch.
+
+        The result is 0 if the first walker is unbatched.
+        """
         first = self.seats.get(queue[0].id)
         if first is None:
             return 0
@@ -46,31 +52,33 @@ class Turns:
 
     @cached_property
     def sums(self) -> "Sums":
+        """Return the digest columns of all walkers, cached until `forget_sums`."""
         return Sums(self._walkers, self.crews)
 
     def forget_sums(self) -> None:
-        """Somebody has other ends."""
+        """Invalidate the digest columns, because a walker has another start or goal."""
         self.__dict__.pop("sums", None)
 
     def are_of(self, walkers: Sequence[Walker]) -> bool:
-        """Whether these are the same walkers, with as many trials as they had."""
+        """Return whether this division was made for these walkers with the same maximum of trials each."""
         is_same_list = walkers is self._list and len(walkers) == len(self._of)
         return is_same_list or self._of == _signs(walkers)
 
     def look_again(self) -> bool:
-        """See where everybody's memory lies; whether the crews can stay as they are."""
+        """Refresh the memory addresses in all batches; return False if a batch has become invalid."""
         return all(crew.look_again() for crew in self.crews)
 
 
 class Sums:
-    """What a digest of the world says of its agents, in the order of their numbers.
+    """Columns from which the digest of a world is computed, one row per agent in the order of ids.
 
-    Of each its number and its digest, and its start and goal (-1: the world's) where it has ends of its own. Laid out
-    once for as long as the same agents have the same ends: of five hundred it would take longer than their tick.
+    A row has the id and the two digest numbers of the agent, and, if the agent has a start or goal of its own, the
+    start and the goal (-1: the world's). The table is laid out once and reused while agents, starts and goals remain
+    the same: with 500 agents the layout takes longer than a tick.
     """
 
     def __init__(self, walkers: Sequence[Walker], crews: Sequence[Crew] = ()) -> None:
-        in_order = sorted(walkers, key=attrgetter("id"))  # panels may be in any order
+        in_order = sorted(walkers, key=attrgetter("id"))  # panels, and with them walkers, may be in any order
         numbers = [walker.id for walker in in_order]
         self._columns = np.zeros((len(in_order), 5), np.int64)
         self._columns[:, 0] = numbers
@@ -83,6 +91,7 @@ class Sums:
         self._alone = [(place, walker) for place, walker in enumerate(in_order) if walker.id not in together]
 
     def read(self) -> bytes:
+        """Refresh the digest numbers and return the bytes of all rows."""
         for crew, places in self._crews:
             self._columns[places, 1:3] = crew.sums()
         for place, walker in self._alone:
@@ -91,29 +100,35 @@ class Sums:
 
 
 def _signs(walkers: Iterable[Walker]) -> list[tuple[int, int]]:
+    """Return a cache key of the division: walkers with more than one trial cannot be batched."""
     return [(id(walker), walker.most_trials) for walker in walkers]
 
 
 class Seating:
-    """The turns of a world, kept for as long as they are right. Whatever may change them says so here."""
+    """Cache of a world's `Turns`. Code that may invalidate the division sets `is_old` or `is_void`."""
 
     def __init__(self) -> None:
-        self.turns: Turns | None = None  # as they were found last
-        self.is_old = False  # somebody may have woken, or may have other memory or rules
-        self.is_void = False  # somebody may be able to be in a crew who was not, or the other way round
+        self.turns: Turns | None = None  # last division found
+        self.is_old = False  # needs a refresh: a walker may be active again, or have other memory, rules or budget
+        self.is_void = False  # needs a rebuild: a walker may have become able or unable to be in a batch
 
     def __reduce__(self) -> tuple[type["Seating"], tuple[()]]:
-        """A copy of a world finds out anew: its memory lies elsewhere."""
+        """Pickle as an empty cache, because the memory of a copied world has other addresses."""
         return Seating, ()
 
     def tell_of_ends(self) -> None:
-        """Somebody has another goal of its own: it may have woken, and a digest says where it wants to go."""
+        """Note that a walker got a goal of its own: it may be active again, and digests contain own goals."""
         self.is_old = True
         if self.turns is not None:
             self.turns.forget_sums()
 
     def now(self, walkers: Sequence[Walker], able: Callable[[], Iterable[Walker]]) -> Turns:
-        """The turns, looked at again after whatever may have changed them; `able`: who may be in a crew."""
+        """Return the present division, refreshed or rebuilt if it may have changed.
+
+        Args:
+            walkers: all walkers of the world.
+            able: returns the walkers that may be in a batch; called only for a rebuild.
+        """
         kept = self.turns
         if kept is not None and not self.is_old and not self.is_void and kept.are_of(walkers):
             return kept
@@ -127,18 +142,22 @@ class Seating:
         return kept
 
     def settled(self, walkers: Sequence[Walker]) -> Turns | None:
-        """The turns where all of every crew keep there what they do: then only the others have to be gone through."""
+        """Return the division if it is up to date and every batch holds the rows of its walkers, else None.
+
+        With such a division, callers need to visit only the unbatched walkers one by one.
+        """
         kept = self.turns
         if kept is None or self.is_old or self.is_void or not kept.are_of(walkers):
             return None
         return kept if all(crew.are_seated for crew in kept.crews) else None
 
     def right(self, walkers: Sequence[Walker]) -> Turns | None:
-        """The turns where the crews can stay as they are; sees where their memory lies."""
+        """Return the division if its batches are still valid, with refreshed memory addresses, else None."""
         kept = self._of(walkers)
         return kept if kept is not None and (not self.is_old or kept.look_again()) else None
 
     def sums(self, walkers: Sequence[Walker]) -> Sums:
+        """Return the digest columns of these walkers, from the cache while the division is valid."""
         kept = self._of(walkers)
         return Sums(walkers) if kept is None else kept.sums
 

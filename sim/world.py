@@ -1,8 +1,11 @@
-"""World: one map and the agents on it. It decides what happens when; what is legal the referee says (referee.py).
+"""World: one map, the agents on it and the order of events. The referee (referee.py) decides which moves are legal.
 
-The agents do not collide: each solves the same problem for itself. One tick is: the random change, the commands due,
-then for each agent in order plan, act and be judged. A tick is a bulk of one: `advance(1000)` does the same in fewer
-calls, because nothing but a command can come between an agent's ticks. `advance` and the three after it are a tick.
+Agents do not collide: each one solves its problem on its own. One tick consists of the random change of the map, the
+commands due, and then for each agent in order: plan, act, be judged. Only random changes and commands can come between
+two ticks of an agent, so `advance(1000)` computes the same as 1000 calls of `advance(1)`, in fewer kernel calls.
+`advance`, `_apply_due`, `_run` and `_run_those` implement a tick.
+
+Agents of one kind advance together in batches (class `Crew`, crew.py), each with the result that it would have alone.
 """
 
 from bisect import insort_right
@@ -36,15 +39,16 @@ from sim.tick_timer import TickTimer
 from sim.turns import Seating, Turns
 from sim.walker import Walker, WalkerView
 
-BULK = 4096  # most ticks in one kernel call
-_OF_ADVANCES = ("_active", "stirs", "walked", "_timer")  # of the last advance, or of this machine: no keyframe has it
-_FEW_REFUSED = 3  # cells that are named one by one
-_MOST_ROWS = 1 << 20  # of all agents together
+BULK = 4096  # maximum of ticks in one kernel call
+# Attributes that describe the last advance or this machine; keyframes leave them out.
+_OF_ADVANCES = ("_active", "stirs", "walked", "_timer")
+_FEW_REFUSED = 3  # maximum of refused cells that are named one by one in notes
+_MOST_ROWS = 1 << 20  # maximum of rows in one kernel call, all agents together
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A read-only look at the whole world, valid until the next tick."""
+    """Read-only view of the whole world, valid until the next tick."""
 
     tick: int
     grid: Grid
@@ -56,23 +60,27 @@ class Snapshot:
 
 
 class World:
+    """One map with its agents, its queue of commands and its time, counted in ticks."""
+
     is_live = True
-    """Whether this happens for the first time, so that a clock may have its say. A replay follows what was noted."""
+    """Whether ticks are computed for the first time, so that `clock` may limit them. Replays repeat Serve commands."""
 
     clock: Callable[[], float] | None = None
-    """What times crews as a whole, and those in none, for those who want to see it. Where `stopwatch` times each agent
-    there are no crews.
+    """Clock in seconds for time limits and for display: it measures each batch as a whole and each unbatched agent.
+    With a `stopwatch`, which measures every agent, there are no batches.
     """
 
     walked: Sequence[Walker] = ()
-    """Those who did something in the last advance, and know of it themselves: not those of crews."""
+    """Unbatched walkers that produced rows in the last `advance()`. A batch holds the rows of its own walkers."""
 
     stirs = 0
-    """Rises whenever an agent did something, waited for a path, or was told something: else all stand as before."""
+    """Version counter, incremented whenever the state of any agent may have changed: it acted, waited for a path, or
+    commands or a random change were applied.
+    """
 
-    _active = 0  # place of a walker that was active when it was asked for last
+    _active = 0  # index of a walker that was active at the last check
 
-    _timer: TickTimer | None = None  # made in the first tick that a clock limits
+    _timer: TickTimer | None = None  # created in the first tick that a clock limits
 
     def __init__(
         self,
@@ -91,11 +99,25 @@ class World:
         trials: int = 1,
         tick_ms: float = 0.0,
     ) -> None:
-        """`watched`: count expansions per cell for drawing. `measures`: count non-optimal moves.
+        """Create a world without agents, at tick 0.
 
-        `tick_ms`: milliseconds a tick for all agents together, where there is a `clock`; 0: as long as it takes.
-        `trials`: agents that learn h walk from start to goal so often, or until there is nothing left to learn.
-        `stopwatch` times the agents' planning; the simulation itself never looks at a clock.
+        Args:
+            grid: map, which the world edits.
+            start: start cell of agents that have no start of their own.
+            goal: goal cell of agents that have no goal of their own.
+            specs: known algorithms by key.
+            budget: maximum of expansions per agent and tick; agents may have a budget of their own.
+            seed: seed of random changes; the seeds of agents are derived from it.
+            switches: cells of each named switch.
+            random_changes: random changes of the map; None: none.
+            watched: whether ungrouped agents count expansions per cell, for drawing.
+            measures: whether to count non-optimal moves.
+            stopwatch: clock that measures the planning of each agent; it never influences the simulation.
+            trials: maximum of walks from start to goal of agents that learn h; they stop earlier when converged.
+            tick_ms: milliseconds per tick for all agents together, if there is a `clock`; 0: no limit.
+
+        Raises:
+            ConfigError: start or goal is not a free cell of the map.
         """
         joining.check_ends(grid, start, goal)
         self.grid, self.start, self.goal = grid, start, goal
@@ -106,37 +128,46 @@ class World:
         self.watched, self.measures, self.stopwatch = watched, measures, stopwatch
         self.trials = trials
         self.tick_ms = tick_ms
-        self.served: list[tuple[int, int]] = []  # ticks in which not all had their turn, and how many had
-        self._served_now: int | None = None  # how many have theirs in the coming tick, where that was noted before
-        self._next_turn = 0  # number of the agent whose turn it is
+        self.served: list[tuple[int, int]] = []  # (tick, agents served) of ticks that ended before all were served
+        self._served_now: int | None = None  # agents to serve in the coming tick, set by a Serve command
+        self._next_turn = 0  # id of the agent to serve first in the next tick with a time limit
         self.tick = 0
         self.walkers: list[Walker] = []
-        self._singled_out: set[int] = set()  # agents of groups that are watched all the same
+        self._singled_out: set[int] = set()  # ids of group members with per-cell instrumentation
         self.notes: list[Note] = []
-        self.changing_s: dict[int, float] = {}  # by agent: what taking in changes of the map took
-        self.alone_s: dict[int, float] = {}  # what those in no crew took in the last advance, by `clock`
+        self.changing_s: dict[int, float] = {}  # seconds spent in `on_change` by agent id, measured by `stopwatch`
+        # Seconds that unbatched agents took in the last advance by agent id, measured by `clock`.
+        self.alone_s: dict[int, float] = {}
         self._seating = Seating()
         self._queue: list[tuple[int, Command]] = []
         self._next_id = 0
         self._event = NO_EVENT
-        self._event_tick = -1  # last tick asked for its random event: once, and before its commands
+        self._event_tick = -1  # last tick whose random change was handled, which happens once and before its commands
         self._applying: Command | None = None
         self._changed_map = b""  # rolling digest of all map changes
         self.measuring = Measuring(grid, goal, start, measures, is_watched=watched)
         self.referee = Referee(grid, self.measuring, self._seating, self.notes, stopwatch)
         self.optimal, self.optimal_moves = self.measuring.cheapest_way(start)
-        self._goal_tick = 0  # in which the goal was set last
-        self._is_optimal_old = False  # for the map as it is, see _note_old_optima
-        self._last_goal_tick = 0  # in which anybody got a goal last
-        self._redrawn: list[npt.NDArray[np.int32]] = []  # cells that changed in that tick
-        self._old_own: set[int] = set()  # numbers of agents whose optima may be those of a map before
+        self._goal_tick = 0  # last tick in which the shared goal was set
+        self._is_optimal_old = False  # whether `optimal` may belong to an earlier map, see _note_old_optima
+        self._last_goal_tick = 0  # last tick in which any agent got a goal
+        self._redrawn: list[npt.NDArray[np.int32]] = []  # cells that changed in `_last_goal_tick`
+        self._old_own: set[int] = set()  # ids of agents whose `own_optimal` may belong to an earlier map
 
-    # --- putting agents and commands in -----------------------------------------------------------
+    # --- adding agents and commands ---------------------------------------------------------------
 
     def add(self, config: AgentConfig, agent_id: int | None = None) -> Walker:
-        """Put an agent on the start now. A ConfigError names everything that is wrong with it.
+        """Put an agent on its start cell.
 
-        It gets the number `agent_id`, by default the next one. A number that was asked for is used up in any case.
+        Args:
+            config: algorithm, parameters and start and goal of the agent.
+            agent_id: id of the agent, by default the next one. An id counts as used even if `config` is invalid.
+
+        Returns:
+            The new walker.
+
+        Raises:
+            ConfigError: `config` is invalid, the id is taken, or the world is full. It lists all problems found.
         """
         self.check_room()
         number = self._next_id if agent_id is None else agent_id
@@ -174,12 +205,15 @@ class World:
         return walker
 
     def check_room(self) -> None:
-        """A ConfigError where no other agent can join: no file would tell of so many."""
+        """Raise a ConfigError if the world has MAX_AGENTS agents, the maximum that files may list."""
         if len(self.walkers) >= MAX_AGENTS:
             raise ConfigError(f"agents: expected at most {MAX_AGENTS:,} agents, got one more")
 
     def _problem(self, config: AgentConfig, number: int, ends: tuple[int, int], budget: int) -> Problem:
-        """Of a group nobody watches each single one: what that takes, five hundred could not have."""
+        """Return the problem that an agent has to solve.
+
+        Members of a group get tables in tiles and no per-cell instrumentation: with 500 agents it would exhaust memory.
+        """
         is_one_of_many = bool(config.group) and number not in self._singled_out
         width = width_of_tiles(self.grid.width) if is_one_of_many else 0
         grid = SeenGrid(self.grid) if self.specs[config.kind].is_own else self.grid
@@ -187,7 +221,10 @@ class World:
         return Problem(grid, *ends, seed, budget, self.watched and not is_one_of_many, width)
 
     def single_out(self, agent: int) -> None:
-        """Watch an agent of a group like one that walks alone. It must not have begun: it is made anew."""
+        """Instrument a member of a group like an ungrouped agent.
+
+        The agent may join later. If it is present already it is rebuilt, so it must not have acted yet.
+        """
         self._singled_out.add(agent)
         walker = self.walker(agent)
         if walker is not None and walker.config.group:
@@ -197,11 +234,15 @@ class World:
             self._seating.is_old = True
 
     def check_agent(self, config: AgentConfig, where: str = "agent") -> tuple[AgentSpec, dict[str, Value], int]:
-        """The spec, all parameters and the budget that this configuration stands for."""
+        """Return the spec, all parameters and the effective budget of a configuration.
+
+        Raises:
+            ConfigError: the configuration is invalid. It lists all problems; `where` begins each message.
+        """
         return joining.check_agent(self.specs, config, self.budget, where)
 
     def submit(self, command: Command, tick: int | None = None) -> None:
-        """Queue a command for the given tick (the coming one by default)."""
+        """Queue a command for a tick, by default for the present one, whose agents have not acted yet."""
         due = self.tick if tick is None else tick
         assert due >= self.tick, (due, self.tick)
         insort_right(self._queue, (due, command), key=itemgetter(0))
@@ -211,14 +252,14 @@ class World:
             self.submit(command, tick)
 
     def replace_queue(self, timed: Iterable[tuple[int, Command]]) -> list[tuple[int, Command]]:
-        """Put these commands in the place of those that are waiting; returns what waited."""
+        """Replace the queued commands by `timed`, and return the commands that were queued."""
         waiting, self._queue = self._queue, []
         self.submit_all(timed)
         return waiting
 
     @property
     def next_agent_id(self) -> int:
-        """The number that the next agent gets."""
+        """Return the id of the next agent."""
         return self._next_id
 
     def walker(self, agent_id: int) -> Walker | None:
@@ -228,9 +269,9 @@ class World:
 
     @property
     def is_over(self) -> bool:
-        """Nothing can happen any more: every agent is at its end and no command is waiting.
+        """Return whether nothing can happen any more: every agent is done and no command is queued.
 
-        Random changes keep a world alive while they may still wake an agent that has no path.
+        A world is not over while random changes are due that may open a path for an agent without one.
         """
         if self._queue or self._is_anyone_active():
             return False
@@ -238,7 +279,11 @@ class World:
         return not (waits and self.random_changes.next_after(self.tick) is not None)
 
     def _is_anyone_active(self) -> bool:
-        """Who was found active is asked first: of a crowd most may have arrived, and all would be asked each tick."""
+        """Return whether any walker can still act.
+
+        The walker found active by the last call is checked first: checking all walkers of a crowd in every tick would
+        be slow once most of them have arrived.
+        """
         if self._active < len(self.walkers) and not self.walkers[self._active].is_done:
             return True
         found = next((place for place, walker in enumerate(self.walkers) if not walker.is_done), None)
@@ -246,39 +291,44 @@ class World:
         return found is not None
 
     def prepare(self) -> None:
-        """Find out who advances together, and have all memory ready: for hundreds it takes as long as some ticks."""
+        """Form the batches and touch the memory of the first ticks in advance.
+
+        For hundreds of agents this takes as long as several ticks, which would otherwise delay the first tick.
+        """
         self._turns()
         if self.random_changes.next_after(self.tick) is not None:
-            _ = self.grid.original_cells  # looked for once: among a million cells for some ms
+            _ = self.grid.original_cells  # fills a cache; takes some ms for a million cells
         for walker in self.walkers:
             if getattr(walker.agent, "crew_kernel", None) is not None:
                 touch_ahead(self.grid, walker, self.goal)
 
     @property
     def _longest_run(self) -> int:
-        """Most ticks in one call of a kernel: a crew's rows must fit into memory."""
+        """Return the maximum of ticks in one kernel call, such that the rows of a batch fit into memory."""
         return BULK if len(self.walkers) <= _MOST_ROWS // BULK else max(1, _MOST_ROWS // len(self.walkers))
 
     def apply_now(self) -> None:
-        """Apply the commands due at this tick without letting time pass, so that a paused user sees them."""
+        """Apply the commands due at this tick without advancing time, so that their effect shows in a paused window."""
         self._apply_due()
 
     @property
     def is_before_commands(self) -> bool:
-        """Whether nothing that is due at this tick has been applied yet."""
+        """Return whether nothing that is due at this tick has been applied yet."""
         return self._event_tick != self.tick
 
     def ticks_to_next_event(self) -> int:
-        """Ticks that can pass before a command or a random change is due; BULK where there is none to come."""
+        """Return the number of ticks until the next command or random change; BULK if none will come."""
         event = self.random_changes.next_after(self.tick)
         due = self.tick + BULK if event is None else event
         return (min(due, self._queue[0][0]) if self._queue else due) - self.tick
 
-    # --- a tick: commands, then who has something to do -------------------------------------------
+    # --- a tick: commands first, then agents ------------------------------------------------------
 
     def advance(self, ticks: int) -> int:
-        """Let up to `ticks` ticks pass; returns how many did. Time stops when the world is over, and after a tick in
-        which somebody waited for its turn: the rows of an advance follow one another.
+        """Advance by up to `ticks` ticks and return how many have passed.
+
+        The call ends early when the world is over, and after a tick in which agents had to wait for their turn: the
+        rows of one advance must belong to consecutive ticks, and a waiting agent writes no row.
         """
         settled = self._begin_advance()
         passed, has_ended = 0, self.is_over
@@ -299,7 +349,7 @@ class World:
         return passed
 
     def _apply_due(self) -> bool:
-        """Apply what is due at this tick; whether anything was."""
+        """Apply the random change and the commands due at this tick; return whether there were any."""
         has_applied = False
         if self._event_tick != self.tick:
             self._event_tick = self.tick
@@ -315,7 +365,7 @@ class World:
         return has_applied
 
     def _run(self, ticks: int) -> int:
-        """Let every agent plan and act for `ticks` ticks without a command in between."""
+        """Let every agent plan and act for up to `ticks` ticks without a command in between; return ticks passed."""
         turns = self._turns()
         passed = self._run_those(turns, ticks) if turns.are_any_awake else ticks
         self.tick += passed
@@ -323,10 +373,13 @@ class World:
         return passed
 
     def _run_those(self, turns: Turns, ticks: int) -> int:
-        """Let those who have something to do plan and act; returns how many ticks have passed."""
+        """Let all batches, and the unbatched walkers in `turns.awake`, plan and act; return ticks passed.
+
+        Fewer than `ticks` ticks pass only if the world is over before.
+        """
         stints = [self._run_crew(crew, ticks) for crew in turns.crews]
         done = [self._run_timed(walker, ticks) for walker in turns.awake]
-        # The tick in which somebody was stopped has passed, though that one did nothing in it.
+        # A tick in which an agent was stopped has passed, although that agent has no row for it.
         longest = max([0, self.referee.last_stop + 1 - self.tick, *done, *(int(stint.done.max()) for stint in stints)])
         passed = longest if longest < ticks and self.is_over else ticks
         self._count_waits(turns, stints, done, passed)
@@ -336,7 +389,7 @@ class World:
         return passed
 
     def _begin_advance(self) -> Turns | None:
-        """Forget the rows of the last advance. Returns the turns if nobody has to be asked who belongs to a crew."""
+        """Discard the rows of the last advance. Return `Seating.settled()` as it is before this advance."""
         settled = self._seating.settled(self.walkers)
         for walker in self.walkers if settled is None else settled.alone:
             if walker.seat is None:
@@ -347,14 +400,25 @@ class World:
         return settled
 
     def _end_advance(self, settled: Turns | None) -> None:
-        """Note who did something and was in no crew; `settled`: the turns at the beginning, if they were settled."""
+        """Set `walked`, and join the rows of its walkers.
+
+        Args:
+            settled: return value of `_begin_advance`. If it is still valid, walkers of batches are skipped.
+        """
         among = settled.alone if settled is not None and settled is self._seating.turns else self.walkers
         self.walked = [walker for walker in among if walker.new_rows]
         for walker in self.walked:
             walker.put_rows_together()
 
     def _count_waits(self, turns: Turns, stints: list[Stint], done: list[int], passed: int) -> None:
-        """Ticks in which agents had no path to walk, of those that have passed; `done` is what each awake did."""
+        """Count the ticks in which agents waited because there was no path.
+
+        Args:
+            turns: batches and unbatched walkers that have advanced.
+            stints: rows of each batch.
+            done: number of ticks in which each walker of `turns.awake` acted.
+            passed: number of ticks that have passed.
+        """
         for walker in turns.stuck:
             walker.wait(passed)
         for walker, own in zip(turns.awake, done, strict=True):
@@ -366,19 +430,22 @@ class World:
 
     @property
     def crews(self) -> Sequence[Crew]:
-        """Who advances together, as far as anybody has advanced."""
+        """Return the present batches; there are none before the first advance."""
         return self._seating.turns.crews if self._seating.turns is not None else ()
 
     @property
     def _is_limited(self) -> bool:
-        """Whether a clock says how many agents have their turn."""
+        """Return whether a clock limits how many agents plan in a tick."""
         return self.tick_ms > 0.0 and self.is_live and self.clock is not None
 
     def _run_in_turn(self) -> bool:
-        """Run a tick in which agents plan one after the other until their time is spent; the others wait their turn.
+        """Run a tick in which agents plan in round-robin order until its time is spent; the others wait for a turn.
 
-        The number of agents served is noted in `served`: a Serve command with that number repeats the tick on any
-        machine. Return whether all agents had their turn.
+        If agents were left waiting, `served` gets the number of agents served: a Serve command with that number
+        repeats the tick on any machine.
+
+        Returns:
+            Whether all agents were served.
         """
         most, self._served_now = self._served_now, None
         timer = self._timer_of_tick() if most is None else None
@@ -405,7 +472,7 @@ class World:
         return served == len(queue)
 
     def _timer_of_tick(self) -> TickTimer | None:
-        """Begin to time a tick, where a clock limits it."""
+        """Start the timer of this tick and return it; None without a clock."""
         if self.clock is None:
             return None
         self._timer = self._timer or TickTimer()
@@ -413,7 +480,7 @@ class World:
         return self._timer
 
     def _in_turn(self) -> tuple[list[Walker], list[Walker]]:
-        """Return the agents that have something to do, in the order of their turns, and those without a path."""
+        """Return the agents that can act, in round-robin order from `_next_turn` on, and those without a path."""
         active, without_path = [], []
         for walker in self.walkers:
             if not walker.is_done:
@@ -424,8 +491,10 @@ class World:
         return active[first:] + active[:first], without_path
 
     def _serve(self, queue: list[Walker], turns: Turns) -> int:
-        """Let the first of a queue have its turn, and those after it that stand beside it in its crew. Returns how many
-        that are.
+        """Let the first agent of `queue` plan and act, with the agents after it that follow it in its batch.
+
+        Returns:
+            The number of agents served.
         """
         count = turns.side_by_side(queue)
         if not count:
@@ -436,11 +505,15 @@ class World:
         return count
 
     def _run_crew(self, crew: Crew, ticks: int) -> Stint:
-        """Let those advance who can do it together."""
+        """Let a batch plan and act for `ticks` ticks; return its rows, checked by the referee."""
         return self._take_in(crew, crew.run(self.grid, self.tick, self.budget, ticks, self.clock))
 
     def _take_in(self, crew: Crew, stint: Stint) -> Stint:
-        """What a crew did."""
+        """Apply the results of a batch: stop agents that broke a rule, and end the trials of those that arrived.
+
+        Returns:
+            `stint`, with `done` reduced to the legal rows.
+        """
         for i in np.flatnonzero(crew.results["legal"] < stint.done).tolist():
             walker, row = crew.walkers[i], int(crew.results["legal"][i])
             stint.done[i] = row
@@ -452,11 +525,14 @@ class World:
         return stint
 
     def _turns(self) -> Turns:
-        """Who advances together and who alone."""
+        """Return the batches and the unbatched walkers, brought up to date."""
         return self._seating.now(self.walkers, self._able)
 
     def _able(self) -> list[Walker]:
-        """Who may be in a crew: there nobody asks for the time that each takes, nor for non-optimal moves."""
+        """Return the walkers that may be in a batch.
+
+        In a batch, neither the planning time nor the non-optimal moves of a single agent are measured.
+        """
         if self.stopwatch is not None:
             return []
         return [walker for walker in self.walkers if walker.own_goal is not None or not self.measuring.is_on]
@@ -471,7 +547,7 @@ class World:
             self.alone_s[walker.id] = self.alone_s.get(walker.id, 0.0) + self.clock() - before
         return done
 
-    # --- what commands can do, see commands.Changeable --------------------------------------------
+    # --- interface for commands, see commands.Changeable ------------------------------------------
 
     def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None:
         self._edit(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
@@ -503,7 +579,7 @@ class World:
         self._announce(self.grid.put_terrain(places[allowed], characters[allowed]))
 
     def _may_block(self, cells: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-        """Which cells may be blocked: not the ones that agents stand on."""
+        """Return which of `cells` may be blocked: all but those occupied by agents. Refused cells are noted."""
         refused = np.isin(cells, self._positions())
         if refused.sum() > _FEW_REFUSED:
             self.note(f"{refused.sum():,} of {cells.size:,} cells stay free: agents stand on them")
@@ -516,7 +592,7 @@ class World:
         return ~refused
 
     def _positions(self) -> list[int]:
-        """The cells on which agents stand, of crews in one go."""
+        """Return the cells that agents occupy; those of a batch are read in one kernel call."""
         settled = self._seating.settled(self.walkers)
         if settled is None:
             return [walker.position for walker in self.walkers]
@@ -524,7 +600,7 @@ class World:
         return [*cells, *(walker.position for walker in settled.alone)]
 
     def _redraw_map(self) -> None:
-        """Take the last random event back and draw the next, as one edit: agents are told of the difference only."""
+        """Undo the last random change and draw the next as one edit, so that agents see only the difference."""
         own_goals = {w.own_goal for w in self.walkers if w.own_goal is not None}
         protected = np.array([*self._positions(), self.goal, *sorted(own_goals)])
         event = changes.draw(self.grid, self.random_changes, self.seed, self.tick, protected)
@@ -533,7 +609,7 @@ class World:
         self._announce(self.grid.edit(edit.blocked, edit.freed))
 
     def _announce(self, change: MapChange) -> None:
-        """Tell every agent what changed."""
+        """Notify every agent of a map change, and invalidate distances and optima."""
         if not change.cells.size:
             return
         self._distances_changed()
@@ -543,21 +619,26 @@ class World:
         for walker in self.walkers:
             if walker.id in told:
                 continue
-            self._seating.is_old = True  # it may get other memory
+            self._seating.is_old = True  # the agent may replace its memory
             before = self.stopwatch() if self.stopwatch else 0.0
             walker.agent.on_change(change)
             if self.stopwatch:
                 self.changing_s[walker.id] = self.changing_s.get(walker.id, 0.0) + self.stopwatch() - before
 
     def _told_together(self, change: MapChange) -> Container[int]:
-        """Tell crews of a change, as far as they are right now. Returns the numbers of those who know of it."""
+        """Notify the batches that are still valid of a map change; return the ids of the agents notified."""
         kept = self._seating.right(self.walkers)
         if kept is None:
             return ()
         return {number for crew in kept.crews if crew.tell(self.grid, change) for number in crew.ids}
 
     def move_goal(self, cell: int, agent: int | None = None) -> None:
-        """Move the goal of all who have none of their own, or that of one agent, which is its own from then on."""
+        """Move the shared goal, or the goal of one agent, which has a goal of its own from then on.
+
+        Args:
+            cell: new goal. If it is blocked, the goal stays and a note says so.
+            agent: id of the agent; None: all agents without a goal of their own.
+        """
         if not self._can_be_goal(cell):
             return
         if agent is not None:
@@ -570,7 +651,7 @@ class World:
         self.goal, self._seating.is_old = cell, True
         self._distances_changed()
         self._goal_tick = self._last_goal_tick = self.tick
-        self._find_optimum()  # for the present map: the first one may have walls where this goal is
+        self._find_optimum()  # on the present map: this goal may be blocked on the map of tick 0
         sharing = [walker for walker in self.walkers if walker.own_goal is None]
         from_own_start = [walker for walker in sharing if walker.own_optimal is not None]
         ways = cheapest_ways(self.grid, [walker.start for walker in from_own_start], cell)
@@ -581,7 +662,7 @@ class World:
             walker.agent.set_goal(cell)
 
     def move_goals(self, cell: int, agents: Sequence[int]) -> None:
-        """Give many agents one goal, which is each one's own from then on: one search measures the ways of all."""
+        """Give many agents the same goal as goal of their own; one search finds the cheapest paths of all."""
         if not self._can_be_goal(cell):
             return
         chosen = set(agents)
@@ -597,20 +678,21 @@ class World:
         return True
 
     def _move_own_goal(self, cell: int, walker: Walker, way: tuple[float, int | None]) -> None:
-        """`way`: cost and moves of the cheapest one there from its start."""
+        """Move the own goal of a walker. `way`: cost and moves of the cheapest path there from its start."""
         if walker.own_goal is None:
-            self.measuring.finish()  # from here on nobody judges its moves by the goal of the others
-            self._seating.is_void = True  # it may be able to be in a crew now
+            self.measuring.finish()  # last chance to judge its moves: agents with their own goal are not measured
+            self._seating.is_void = True  # with its own goal it may join a batch
         walker.own_goal, walker.own_optimal, walker.goal_tick = cell, way, self.tick
         self._last_goal_tick = self.tick
         walker.config = replace(walker.config, goal=self.grid.xy(cell))
         walker.agent.set_goal(cell)
         self._seating.tell_of_ends()
 
-    # Optima are of the map on which the goal was set, as it is when somebody plans for it first: what is drawn in that
-    # tick, such as on the map that was just opened, belongs to it.
+    # The optimum of a goal is computed on the map on which an agent plans for it first. Edits in the tick in which the
+    # goal was set belong to that map, such as walls drawn before the first tick.
 
     def _note_old_optima(self, change: MapChange) -> None:
+        """Mark the optima of goals set in this tick as stale, because `change` belongs to their map."""
         if change.has_arcs:
             self._is_optimal_old |= self._goal_tick == self.tick
             if self._last_goal_tick == self.tick:
@@ -618,12 +700,18 @@ class World:
 
     @property
     def has_old_optima(self) -> bool:
-        """Whether any may be that of a map before."""
+        """Return whether any optimum may belong to an earlier map."""
         return self._is_optimal_old or bool(self._redrawn or self._old_own)
 
     def renew_optima(self, expansions: int) -> bool:
-        """Go on with so many expansions where optima may be those of a map before, or with one search for those between
-        own ends; whether there were any.
+        """Continue to recompute stale optima; call it until it returns False.
+
+        Args:
+            expansions: maximum of expansions for the shared optimum. For optima between own starts and goals, one
+                call makes one complete search, for all agents with the same goal.
+
+        Returns:
+            Whether any optimum was stale when the call began.
         """
         if not self.has_old_optima:
             return False
@@ -636,7 +724,7 @@ class World:
         return True
 
     def _whose_ways_may_be_others(self) -> set[int]:
-        """Of those who got their goals in this tick, the numbers of whoever may have another cheapest way now."""
+        """Return the ids of agents that got a goal in this tick and whose cheapest path may have changed since."""
         if not self._redrawn:
             return set()
         changed, self._redrawn = np.concatenate(self._redrawn), []
@@ -646,7 +734,10 @@ class World:
         return {own[place][0].id for place in found}
 
     def _renew_those_of_one_goal(self, walkers: Sequence[Walker]) -> None:
-        """The optima of those among them who want to go where the first does; one search measures the ways of all."""
+        """Recompute the optima of the walkers that share the goal of the first one, in one search for all.
+
+        The ids of the other walkers remain in `_old_own`.
+        """
         goal = self.goal_of(walkers[0]) if walkers else -1
         same = [walker for walker in walkers if self.goal_of(walker) == goal]
         ways = cheapest_ways(self.grid, [walker.start for walker in same], goal)
@@ -722,7 +813,7 @@ class World:
         self.walkers = [w for w in self.walkers if w.id != agent]
 
     def agents_of(self, group: str) -> Sequence[int]:
-        """The numbers of those that belong to a group."""
+        """Return the ids of the members of a group. An unknown group is noted."""
         found = [walker.id for walker in self.walkers if walker.config.group == group]
         if not found:
             self.note(f"no group '{group}'{did_you_mean(group, {w.config.group for w in self.walkers} - {''})}")
@@ -741,17 +832,17 @@ class World:
     def note(self, text: str) -> None:
         self.notes.append(Note(self.tick, text, self._applying))
 
-    # --- looking ----------------------------------------------------------------------------------
+    # --- reading the state ------------------------------------------------------------------------
 
     def true_distance(self, cell: int) -> float:
-        """Cost of the cheapest path from a cell to the goal on the map as it is; infinity when there is none."""
+        """Return the cost of the cheapest path from a cell to the shared goal on the present map; infinity: none."""
         return self.measuring.distance(cell)
 
     def _distances_changed(self) -> None:
         self.measuring.changed(self.goal, self.walkers[0].position if self.walkers else self.start)
 
     def metrics(self, walker: Walker) -> Metrics:
-        """The numbers of an agent."""
+        """Return the measures of an agent, counted since it joined."""
         optimal = walker.own_optimal or (self.optimal, self.optimal_moves)
         own = walker.agent.own_counts()
         is_measured = self.referee.has_judged(walker)
@@ -762,11 +853,11 @@ class World:
         return self.referee.goal_of(walker)
 
     def switch_states(self) -> dict[str, bool]:
-        """Which switches are blocked: all of their cells are."""
+        """Return for every switch whether it is blocked. A switch is blocked if all of its cells are."""
         return {name: not self.grid.are_free(np.asarray(cells)).any() for name, cells in self.switches.items()}
 
     def snapshot(self, only: Container[int] | None = None) -> Snapshot:
-        """The world as it is, with all of its agents or with those of these numbers."""
+        """Return a view of the world with all agents, or only with those whose ids are in `only`."""
         return Snapshot(
             self.tick,
             self.grid,
@@ -778,15 +869,19 @@ class World:
         )
 
     def stamped(self) -> Iterator[Stamped]:
-        """Tables of which only a part counts. Those of crowds are left out: they are many and small."""
+        """Yield the tables that contain records of finished searches, which keyframes need not store.
+
+        Tables of group members are left out, because they are many and small.
+        """
         yield self.measuring.stamped()
         for walker in self.walkers:
             if not walker.config.group and (stamped := getattr(walker.agent, "stamped", None)):
                 yield from stamped()
 
     def settle_views(self) -> None:
-        """Let agents make now what they make only when it is looked at, such as the way ahead: looking at them writes
-        nothing from here to the next tick.
+        """Let agents compute now the parts of their views that they compute on demand, such as the path ahead.
+
+        From then until the next tick, reading their views writes no memory.
         """
         for walker in self.walkers:
             getattr(walker.agent, "settle_view", walker.agent.view)()
@@ -818,7 +913,7 @@ class World:
         )
 
     def digest(self) -> str:
-        """16 hex digits that depend on everything that has happened: map, moves, expansions, restarts."""
+        """Return 16 hex digits that depend on everything that has happened: map, moves, expansions, restarts."""
         head = np.array([self.tick, self.start, self.goal], np.int64).tobytes()
         sums = self._seating.sums(self.walkers).read()
         return blake2b(self._changed_map + head + sums, digest_size=8).hexdigest()
