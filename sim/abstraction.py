@@ -1,9 +1,10 @@
-"""The levels of a map: its clique abstraction as data computed before the run.
+"""Clique abstraction of a map, a hierarchy of levels that is computed before the run.
 
-    abstraction(grid)                  the whole hierarchy, prepared; see prepared.py
-    regions = region_table(levels, 3)      for each cell its node of level 3
+    prepared = abstraction(grid)                    the whole hierarchy as prepared data, see prepared.py
+    regions = region_table(prepared.tables, 3)      the node of level 3 for each cell
 
-All nodes of all levels are numbered together, those of level 0 first: node i of level l is levels.first[l] + i.
+The nodes of all levels share one numbering, beginning with level 0: node i of level l has the number
+levels.first[l] + i. The nodes of a level above 0 are its regions.
 """
 
 from dataclasses import dataclass
@@ -21,39 +22,39 @@ Ints = npt.NDArray[np.int32]
 
 
 class Levels(NamedTuple):
-    """The hierarchy, flat. Level 0 has no list of arcs: they are the legal moves."""
+    """Hierarchy as flat arrays. Level 0 has no list of arcs, because its arcs are the legal moves."""
 
-    first: npt.NDArray[np.int64]  # [levels + 1] the first node of each level, and the number of all nodes
+    first: npt.NDArray[np.int64]  # [levels + 1] first node of each level, and at the end the number of all nodes
     parent: Ints  # [nodes] -1 on the highest level
-    x: npt.NDArray[np.float64]  # [nodes] mean of all ground cells
-    y: npt.NDArray[np.float64]
-    rep: Ints  # [nodes] the cell nearest to that mean
-    edge_first: npt.NDArray[np.int64]  # [nodes + 1] the neighbours of node u are edge[edge_first[u]:edge_first[u + 1]]
+    x: npt.NDArray[np.float64]  # [nodes] mean x of the cells of the node
+    y: npt.NDArray[np.float64]  # [nodes] mean y of the cells of the node
+    rep: Ints  # [nodes] cell nearest to that mean, the representative
+    edge_first: npt.NDArray[np.int64]  # [nodes + 1] neighbours of node u: edge[edge_first[u]:edge_first[u + 1]]
     edge: Ints
-    child_first: npt.NDArray[np.int64]  # [nodes + 1] its children are child[child_first[u]:child_first[u + 1]]
+    child_first: npt.NDArray[np.int64]  # [nodes + 1] children of node u: child[child_first[u]:child_first[u + 1]]
     child: Ints
-    node_of: Ints  # [cells] the node of a cell on level 0, -1 of a blocked one
+    node_of: Ints  # [cells] node of a cell on level 0; -1 for blocked cells
 
 
 class _Level(NamedTuple):
-    """One level while it is made, its nodes numbered from 0."""
+    """One level under construction, with its nodes numbered from 0."""
 
-    first: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]  # [nodes + 1] neighbours of node u: edge[first[u]:first[u + 1]]
     edge: Ints
-    x: npt.NDArray[np.int64]  # sums over ground cells
-    y: npt.NDArray[np.int64]
-    size: npt.NDArray[np.int64]
-    child_first: npt.NDArray[np.int64]
+    x: npt.NDArray[np.int64]  # [nodes] sum of x over the cells of the node
+    y: npt.NDArray[np.int64]  # [nodes] sum of y over the cells of the node
+    size: npt.NDArray[np.int64]  # [nodes] number of cells
+    child_first: npt.NDArray[np.int64]  # [nodes + 1] children of node u: child[child_first[u]:child_first[u + 1]]
     child: Ints
 
 
 def highest(levels: Levels) -> int:
-    """The number of the highest level: one node for each connected part of the map, and no arcs."""
+    """Return the highest level. It has one node for each connected part of the map, and no arcs."""
     return int(levels.first.size) - 2
 
 
 def region_table(levels: Levels, level: int) -> Ints:
-    """For each cell its node of this level, or of the highest if that is lower; -1 for blocked cells."""
+    """Return for each cell its node of this level, or of the highest if that is lower; -1 for blocked cells."""
     table = levels.node_of
     for _ in range(min(level, highest(levels))):
         table = np.where(table >= 0, levels.parent[table], -1)
@@ -73,7 +74,7 @@ def _ground_level(grid: Grid) -> tuple[_Level, Ints, Ints]:
 
 
 def _next_level(level: _Level) -> tuple[_Level, Ints]:
-    """The level above, and the parents of this one's nodes."""
+    """Return the level above, and for each node of `level` its parent there."""
     count, arcs = level.size.size, level.edge.size
     parent, aside = np.empty(count, np.int32), np.empty(count, np.int32)
     found = np.empty(count + 3, np.int64)
@@ -88,7 +89,10 @@ def _next_level(level: _Level) -> tuple[_Level, Ints]:
 
 
 def _make(grid: Grid) -> Making:
-    """All levels, from the ground up until no node has a neighbour. Its work is counted in nodes grouped."""
+    """Make all levels, from level 0 up to the one in which no node has a neighbour.
+
+    The cost of the work is reported as the number of all nodes.
+    """
     yield Step("abstraction", 0.0)
     level, node_of, cell_of = _ground_level(grid)
     made, parents, reps = [level], [], [cell_of]
@@ -129,7 +133,7 @@ def _together(made: list[_Level], parents: list[Ints], reps: list[Ints], node_of
 
 
 def _flat(firsts: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """The lists' beginnings of all levels in a row. Those of level 0 are given without their end."""
+    """Concatenate the offset arrays of all levels. That of level 0 is given without its end."""
     parts, offset = [firsts[0]], 0
     for beginnings in firsts[1:]:
         parts.append(beginnings[:-1] + offset)
@@ -139,19 +143,19 @@ def _flat(firsts: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class RegionMap:
-    """A level to be drawn."""
+    """Regions of one level, for drawing."""
 
     level: int
-    cells: tuple[Ints, ...]  # the cells of each colour; no two neighbours have the same
-    of_cell: Ints  # the number of each cell's region, from 0; -1 for blocked cells
-    x: npt.NDArray[np.float64]  # the mean of each region
-    y: npt.NDArray[np.float64]
+    cells: tuple[Ints, ...]  # cells of each colour; neighbouring regions have different colours
+    of_cell: Ints  # [cells] number of the region of each cell, from 0; -1 for blocked cells
+    x: npt.NDArray[np.float64]  # [regions] mean x of the cells of the region
+    y: npt.NDArray[np.float64]  # [regions] mean y of the cells of the region
     arcs: Ints  # [arcs, 2] pairs of regions that are neighbours
 
 
 @lru_cache(maxsize=16)
 def region_map(abstraction: Prepared, level: int) -> RegionMap:
-    """The regions of a level from 1 on, or of the highest if that is lower."""
+    """Return the regions of a level from 1 on, or of the highest if that is lower."""
     levels: Levels = abstraction.tables
     level = min(level, highest(levels))
     begin, end = (int(number) for number in levels.first[level : level + 2])
@@ -170,18 +174,18 @@ def region_map(abstraction: Prepared, level: int) -> RegionMap:
 
 
 def of_regions(abstraction: Prepared, level: int, values: Ints) -> npt.NDArray[np.uint32]:
-    """For each cell the value of its region of a level; 0 for blocked cells."""
+    """Return for each cell the value of its region of a level; 0 for blocked cells."""
     numbers = region_map(abstraction, level).of_cell
     found: npt.NDArray[np.uint32] = np.where(numbers >= 0, values[numbers], 0).astype(np.uint32)
     return found
 
 
 ABSTRACTION = "abstraction"
-"""The kind of this data."""
+"""Kind of this prepared data."""
 
 RECIPE = Recipe(ABSTRACTION, (), _make, Levels)
 
 
 def abstraction(grid: Grid) -> Prepared:
-    """The hierarchy of this map as it is now."""
+    """Return the hierarchy of the present map, from the cache or made now."""
     return fetch(RECIPE, grid)

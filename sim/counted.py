@@ -1,6 +1,6 @@
-"""Numbers with their nouns, wherever somebody reads them."""
+"""Numbers with nouns in the singular or plural, for messages."""
 
 
 def counted(count: int, noun: str) -> str:
-    """So many of something: "1 cell", "2,000 cells"."""
+    """Return a number with its noun, such as "1 cell" or "2,000 cells"."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -1,8 +1,8 @@
-"""How many records of solved problems a map wants: the share of pairs of cells that hill climbing connects.
+"""Number of records of solved problems that a map needs, from the share of pairs of cells that hill climbing connects.
 
-A record fits a problem if climbing leads from the start of the problem to that of the record, and from the end of the
-record to the goal. If a share p of all pairs can be climbed, about N p^2 of N records fit a random problem. The number
-of cells says little: open maps want few records, mazes many.
+A record fits a problem if hill climbing leads from the start of the problem to the start of the record, and from the
+end of the record to the goal of the problem. If a share p of all pairs can be climbed, about N p^2 of N records fit a
+random problem. The number of cells is a poor measure: open maps need few records, mazes many.
 """
 
 import math
@@ -18,10 +18,10 @@ from sim.prepared import Made, Making, Recipe, Step
 from sim.records import draw_pairs
 
 PAIRS = 10_000
-"""Random pairs that are tried: a share of 5 % is known to within 0.4 % of all pairs, 19 times in 20."""
+"""Number of random pairs to try. The 95 % confidence interval of a share of 5 % is then +-0.4 % of all pairs."""
 
 WANTED_FITS = 30
-"""Expected fitting records of a random problem with which nearly none has no fitting record.
+"""Expected number of fitting records per random problem at which nearly every problem has a fitting record.
 
 Measured on AR0205SR (p = 12.6 %, 41 problems): expected fits, problems without a record, maximum of cost / optimal cost
 are 1.0, 20, 407; 4.8, 10, 5.3; 29, 1, 1.7; 80, 0, 1.4. In a review, on a map with p = 5.4 %: 2.9, 11, 624; 29, 0, 2.2.
@@ -31,7 +31,9 @@ _SEED = 0
 
 
 class Coverage(NamedTuple):
-    share: npt.NDArray[np.float64]  # one number: the share of pairs that can be climbed
+    """Result of trying the random pairs of one map."""
+
+    share: npt.NDArray[np.float64]  # one number: share of pairs that can be climbed, from 0 to 1
 
 
 def recipe(cap: int) -> Recipe:
@@ -48,17 +50,17 @@ def _make(grid: Grid, cap: int) -> Making:
 
 
 def expected_fits(records: int, share: float) -> float:
-    """Return how many of these records are expected to fit a random problem."""
+    """Return how many of `records` records are expected to fit a random problem; `share` is that of `Coverage`."""
     return records * share**2
 
 
 def records_for(fits: int, share: float, limit: int) -> int:
-    """Return how many records give this expected number of fitting ones, at most `limit`."""
+    """Return how many records are needed to expect `fits` fitting ones per problem, at most `limit`."""
     return math.ceil(min(limit, fits / share**2)) if share > 0.0 else limit
 
 
 def wanted_records(share: float) -> int | None:
-    """Return about how many records the map wants, to two digits, or None where no pair can be climbed."""
+    """Return about how many records the map needs, rounded up to two digits, or None if no pair can be climbed."""
     if share <= 0.0:
         return None
     count = WANTED_FITS / share**2
@@ -67,6 +69,6 @@ def wanted_records(share: float) -> int | None:
 
 
 def wish(share: float) -> str:
-    """Return how many records the map wants, as the end of a message."""
+    """Return how many records the map needs, as the end of a message."""
     count = wanted_records(share)
     return "no number of records fits this map" if count is None else f"this map wants about {count:,} records"

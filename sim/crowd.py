@@ -1,4 +1,4 @@
-"""Many agents of one group as one: what they come to together, in arrays. No window here."""
+"""Crowd: the agents of one group together, with their numbers in arrays. This module does not depend on the window."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,14 +18,17 @@ from sim.world import World
 
 _LEAST = ("first_move", "twentieth_move")
 _MOST = ("max_expansions", "longest_stay")
-"""What of many agents is the least or the most; all else is a sum."""
+"""Names of METRICS that a crowd combines as a minimum (_LEAST) or maximum (_MOST); all others are added up."""
 
 Key = tuple[str, str]
-"""The group's name and the key of its algorithm."""
+"""Name of a group, and key of the algorithm of its agents."""
 
 
 def peopled(grid: Grid, specs: Mapping[str, AgentSpec], configs: Iterable[AgentConfig], budget: int) -> World:
-    """A world with agents that all have ends of their own, ready to walk. Its own start and goal nobody uses."""
+    """Return a world with these agents, prepared for its first tick.
+
+    All agents must have a start and goal of their own: the shared start and goal are an arbitrary free cell.
+    """
     nobodys = int(grid.free.nonzero()[0][0])
     world = World(grid, nobodys, nobodys, specs, budget=budget, measures=False)
     for config in configs:
@@ -35,7 +38,7 @@ def peopled(grid: Grid, specs: Mapping[str, AgentSpec], configs: Iterable[AgentC
 
 
 def groups_of(walkers: Iterable[Walker]) -> dict[Key, list[Walker]]:
-    """Those that belong to groups, by group, in the order in which they joined."""
+    """Return the members of each group, in the order of `walkers`. Walkers without a group are left out."""
     groups: dict[Key, list[Walker]] = {}
     for walker in walkers:
         if walker.config.group:
@@ -45,14 +48,15 @@ def groups_of(walkers: Iterable[Walker]) -> dict[Key, list[Walker]]:
 
 @dataclass(frozen=True)
 class CrowdNumbers:
-    """The numbers of a group's agents at one tick, an entry each."""
+    """Numbers of the agents of a crowd at one tick, with one entry per agent in each array."""
 
     counts: npt.NDArray[Any]  # referee.METRICS
     statuses: npt.NDArray[np.int8]  # agent_api.Status
-    optimal: npt.NDArray[np.float64]  # cost of the cheapest way between its own ends
+    optimal: npt.NDArray[np.float64]  # cost of the cheapest path from the agent's start to its goal
 
     @classmethod
     def of(cls, world: World, walkers: Sequence[Walker]) -> "CrowdNumbers":
+        """Return the present numbers of these walkers."""
         return cls(
             np.frombuffer(b"".join([walker.counts[0].tobytes() for walker in walkers]), METRICS),
             np.array([walker.agent.status for walker in walkers], np.int8),
@@ -61,11 +65,12 @@ class CrowdNumbers:
 
     @property
     def count(self) -> int:
+        """Return the number of agents."""
         return int(self.counts.size)
 
     @cached_property
     def cells(self) -> npt.NDArray[np.int32]:
-        """Where each stands."""
+        """Return the cell of each agent."""
         cells: npt.NDArray[np.int32] = self.counts["position"].astype(np.int32)
         return cells
 
@@ -84,12 +89,12 @@ class CrowdNumbers:
 
     @property
     def stopped(self) -> int:
-        """Those that the referee has stopped, or that gave up without a proof."""
+        """Return the number of agents that the referee has stopped or that gave up without a proof."""
         return int((self.statuses == Status.GAVE_UP).sum())
 
     @cached_property
     def ratios(self) -> npt.NDArray[np.float64]:
-        """Cost / optimal of those that have arrived and had a way."""
+        """Return cost / optimal of the agents that have arrived and for which there is a cheapest path."""
         chosen = self.has_arrived & np.isfinite(self.optimal)
         cost, optimal = self.counts["cost"][chosen], self.optimal[chosen]
         found: npt.NDArray[np.float64] = np.where(optimal > 0.0, cost / np.where(optimal > 0.0, optimal, 1.0), 1.0)
@@ -108,11 +113,15 @@ class CrowdNumbers:
         return float(self.ratios.max()) if self.ratios.size else None
 
     def total(self, name: str) -> int:
-        """Of all together."""
+        """Return the sum of a field of METRICS over all agents."""
         return int(self.counts[name].sum())
 
     def metrics(self) -> Metrics:
-        """As if they were one agent: sums, and the largest of what is a most; cost / optimal is of the arrived."""
+        """Return the measures of the crowd as if it were one agent.
+
+        Counts are added up, maxima such as max_expansions and first ticks such as first_move are combined as such, and
+        cost / optimal includes only agents that have arrived.
+        """
         whole = np.zeros(1, METRICS)
         for name in METRICS.names or ():
             values = self.counts[name]

@@ -1,10 +1,10 @@
-"""Databases of subgoals and depths as data computed before the run: a column for each goal region, made when first
-needed.
+"""Databases of subgoals and depths, computed before the run by columns: one column for each goal region.
 
-    column(grid, level, region, cap, needs)     what to do in every region of the level to get to this one
+    fetch(recipe(level, region, cap, needs), grid)      subgoal and depth in every region of the level for one goal
+                                                        region; `fetch` is in prepared.py
 
-A whole database of V regions would have V^2 entries and take V searches of the map; an agent needs the column of its
-goal.
+A whole database of V regions would have V^2 entries and take V searches of the map. An agent needs only the column of
+its goal, so columns are made when they are first needed.
 """
 
 from collections.abc import Generator, Iterator
@@ -28,27 +28,27 @@ from sim.prepared import Made, Making, Prepared, Recipe, Step, obtain
 
 Ints = npt.NDArray[np.int32]
 
-UNCAPPED = 0  # in the place of a cap: depths are as large as they must be
+UNCAPPED = 0  # value of a cap: depths have no limit
 
 _PIECE = 256  # regions between two reports of progress
-_WHOLE_PIECE = 16  # the same of depths without a cap, where a region may take a search of the whole map
+_WHOLE_PIECE = 16  # regions between two reports for depths without a cap; each may take a search of the whole map
 
 
 class Column(NamedTuple):
-    """For each region of a level, as seen from one goal region. What was not asked for is empty."""
+    """Entries for one goal region: one per region of a level. Arrays that were not asked for are empty."""
 
-    subgoal: Ints  # the cell to head for, -1: the goal itself
-    far_depth: Ints  # how deep to look ahead on the way to the goal; 0: no way leads there
-    near_depth: Ints  # and on the way to the subgoal
+    subgoal: Ints  # cell to head for; -1: the goal itself
+    far_depth: Ints  # depth of the lookahead when heading for the goal; 0: there is no path
+    near_depth: Ints  # depth of the lookahead when heading for the subgoal
 
 
 def clipped(levels: Levels, level: int) -> int:
-    """This level, or the highest one if that is lower."""
+    """Return `level`, or the highest level if that is lower."""
     return min(level, highest(levels))
 
 
 def region_of(levels: Levels, cell: int, level: int) -> int:
-    """The node of this level in which a cell lies, -1 if it was blocked."""
+    """Return the node of this level that contains a cell; -1 if the cell was blocked."""
     region = int(levels.node_of[cell])
     for _ in range(clipped(levels, level)):
         region = int(levels.parent[region]) if region >= 0 else -1
@@ -99,7 +99,16 @@ def _make(level: int, region: int, cap: int, needs: str, grid: Grid) -> Making:
 
 
 def abstract_recipe(lower: int, level: int, region: int, cap: int, needs: str, cost: str) -> Recipe:
-    """The same with depths for LRTA* among the regions of level `lower`, whose arcs cost `cost`: octile or straight."""
+    """Return the recipe of a column with depths for LRTA* among the regions of a lower level.
+
+    Args:
+        lower: level among whose regions LRTA* walks.
+        level: level of the abstraction whose regions have entries.
+        region: goal region, a node of `level`.
+        cap: maximum depth.
+        needs: "near depths" or "far depths", see `recipe`.
+        cost: cost of arcs between regions, "octile" or "straight".
+    """
     params = (("lower", lower), ("level", level), ("region", region), ("cap", cap), ("needs", needs), ("cost", cost))
     return Recipe("database column", params, partial(_make_abstract, lower, level, region, cap, needs, cost), Column)
 
@@ -126,7 +135,7 @@ def _make_abstract(lower: int, level: int, region: int, cap: int, needs: str, co
 
 
 def _field(grid: Grid, source: int) -> tuple[npt.NDArray[np.float64], int]:
-    """True distances of all cells to one, and the expansions they took."""
+    """Return the true distances of all cells to `source`, and the number of expansions."""
     field, came = np.full(grid.cells, np.inf), zeros(grid.cells, np.uint8)
     rings = zeros(3 * grid.cells, np.int32).reshape(3, grid.cells)
     expansions = subgoals.spread(grid.ground, source, field, came, rings, np.zeros(3, np.int64))
@@ -143,7 +152,7 @@ def _depths(
     subgoal: Ints,
     depths: Ints,
 ) -> Generator[Step, None, int]:
-    """Fills `depths`, toward the subgoals if there are any, else toward the goal region. Returns the expansions."""
+    """Fill `depths` for the way to the subgoals if there are any, else to the goal region; return the expansions."""
     if cap == UNCAPPED:
         return (yield from _whole_depths(grid, levels, level, region, subgoal, depths))
     ground, expansions = grid.ground, 0
@@ -164,7 +173,7 @@ def _depths(
 def _whole_depths(
     grid: Grid, levels: Levels, level: int, region: int, subgoal: Ints, depths: Ints
 ) -> Generator[Step, None, int]:
-    """Fill `depths` as _depths() does, without a cap. Returns the expansions."""
+    """Fill `depths` as `_depths` does, but without a cap; return the expansions."""
     targets, ball = new_targets(grid.ground, int(levels.rep[region])), new_ball(grid.cells, False)
     backward, expansions = new_search(grid.cells), 0
     for first, last in _pieces(depths.size, _WHOLE_PIECE):
@@ -180,7 +189,7 @@ def _pieces(count: int, piece: int = _PIECE) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=16)
 def depth_map(abstraction: Prepared, column: Prepared, level: int) -> npt.NDArray[np.uint32] | None:
-    """For each cell the depth that the column has for its region of this level; None if it has none."""
+    """Return for each cell the depth that a column has for its region of this level; None if it has no depths."""
     tables: Column = column.tables
     count = int(abstraction.tables.first[level + 1] - abstraction.tables.first[level])
     depths = tables.near_depth if tables.near_depth.size == count else tables.far_depth
@@ -188,4 +197,4 @@ def depth_map(abstraction: Prepared, column: Prepared, level: int) -> npt.NDArra
 
 
 NO_COLUMN = Prepared("database column", (), Column(*(np.zeros(1, np.int32) for _ in range(3))), 0, 0.0)
-"""In the place of a column for a goal that is blocked."""
+"""Placeholder column for a blocked goal."""

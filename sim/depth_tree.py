@@ -1,10 +1,11 @@
-"""Decision trees that say how deep to look ahead: grown from labelled states, kept in a file of text.
+"""Decision trees for the depth of the lookahead: grown from labelled states, stored in text files.
 
-    data = label_maps(maps, q, steps, dmax)             walk LRTA* on problems and label its states
-    tree = grow(data.features, data.labels, depth)       a classification tree by Gini impurity
-    write_tree(path, tree, about)    read_tree(path)
+    data = label_maps(maps, q, steps, dmax)                         walk LRTA* on problems and label its states
+    tree = grow(data.features, data.labels, depth, least_leaf)      a classification tree by Gini impurity
+    write_tree(path, tree)
+    tree = read_tree(path)
 
-`python -m cli.train_tree` makes the one in assets/depth-tree.json from generated maps, on none of which it is tested.
+`python -m cli.train_tree` makes assets/depth-tree.json from generated maps; none of these maps is used to test it.
 """
 
 import json
@@ -31,7 +32,7 @@ Ints = npt.NDArray[np.int32]
 
 STANDARD = ASSETS / "depth-tree.json"
 MOST_STATES = 2000
-"""Labelled states of one problem at most: a walk that scrubs would drown the others."""
+"""Maximum of labelled states of one problem: without it, a walk that scrubs would outweigh all others."""
 
 _PARTS = ("feature", "threshold", "left", "right", "depth")
 
@@ -51,22 +52,22 @@ class Labelled:
 
 @dataclass(frozen=True)
 class Score:
-    """Guesses for one map by a tree that was grown without it."""
+    """Quality of a tree on one map that it was not grown from."""
 
-    states: int
-    tree: float  # share of states whose label the tree gives
+    states: int  # number of labelled states on the map
+    tree: float  # share of states whose label the tree predicts
     constant: float  # share of states with the label that is the most common one on the other maps
 
 
 @dataclass(frozen=True)
 class DepthTree:
-    """A tree and what it was made for."""
+    """Decision tree with the parameters that it was made for."""
 
     tree: Tree
-    steps: int  # n, of the history
+    steps: int  # n, the number of steps in the history
     q: int  # depth of the pre-search
-    dmax: int
-    about: Mapping[str, Any]
+    dmax: int  # maximum depth of the lookahead
+    about: Mapping[str, Any]  # description of its origin, for the file
 
 
 def label_maps(maps: Iterable[Iterable[tuple[Grid, int, int]]], q: int, steps: int, dmax: int) -> Labelled:
@@ -96,7 +97,14 @@ def _label_one(grid: Grid, start: int, goal: int, q: int, steps: int, dmax: int)
 
 
 def grow(features: Floats, labels: Ints, depth: int, least_leaf: int) -> Tree:
-    """A tree of at most this depth whose leaves have at least so many states."""
+    """Grow a classification tree.
+
+    Args:
+        features: [states, features] features of each state.
+        labels: [states] depth of the lookahead that each state needs.
+        depth: maximum depth of the tree.
+        least_leaf: minimum number of states in a leaf.
+    """
     nodes: list[tuple[int, float, int, int, int]] = []
     _grow(features, labels, depth, least_leaf, nodes)
     columns = list(zip(*nodes, strict=True))
@@ -105,7 +113,7 @@ def grow(features: Floats, labels: Ints, depth: int, least_leaf: int) -> Tree:
 
 
 def _grow(features: Floats, labels: Ints, depth: int, least: int, nodes: list[tuple[int, float, int, int, int]]) -> int:
-    """Append the node for these states and all below it. Returns its number."""
+    """Append the node for these states and all nodes below it; return its index."""
     number = len(nodes)
     common = int(np.bincount(labels).argmax())
     nodes.append((-1, 0.0, -1, -1, common))
@@ -120,7 +128,7 @@ def _grow(features: Floats, labels: Ints, depth: int, least: int, nodes: list[tu
 
 
 def _best_split(features: Floats, labels: Ints, least: int) -> tuple[int, float] | None:
-    """The feature and threshold after which the two parts are purest by Gini; None if nothing is gained."""
+    """Return the feature and threshold that split the states into the purest parts by Gini; None: no split helps."""
     one_hot = np.eye(int(labels.max()) + 1)[labels]
     totals = one_hot.sum(axis=0)
     best, found = float((totals**2).sum() / labels.size) + 1e-9, None
@@ -128,7 +136,7 @@ def _best_split(features: Floats, labels: Ints, least: int) -> tuple[int, float]
         order = np.argsort(features[:, feature], kind="stable")
         values, counts = features[order, feature], one_hot[order].cumsum(axis=0)
         sizes = np.arange(1, labels.size + 1)
-        ends = np.flatnonzero(np.diff(values) > 0)  # a part may only end where the value changes
+        ends = np.flatnonzero(np.diff(values) > 0)  # a part may end only between different values
         ends = ends[(sizes[ends] >= least) & (labels.size - sizes[ends] >= least)]
         if not ends.size:
             continue
@@ -142,7 +150,7 @@ def _best_split(features: Floats, labels: Ints, least: int) -> tuple[int, float]
 
 
 def accuracy(tree: Tree, features: Floats, labels: Ints) -> float:
-    """Return the share of states whose label the tree gives."""
+    """Return the share of states whose label the tree predicts."""
     hits = sum(int(depth_control.predict(tree, row)) == depth for row, depth in zip(features, labels, strict=True))
     return float(hits / max(1, labels.size))
 
@@ -182,7 +190,7 @@ def best_depth(data: Labelled, depths: Sequence[int], least_leaf: int, folds: in
 
 
 def write_tree(path: Path, tree: DepthTree) -> None:
-    """As JSON, a list a line."""
+    """Write a tree as JSON, with one list per line."""
     parts = {name: getattr(tree.tree, name).tolist() for name in _PARTS}
     head = {"format": "backmove-depth-tree", "n": tree.steps, "q": tree.q, "dmax": tree.dmax, **tree.about}
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in {**head, **parts}.items()]
@@ -190,7 +198,13 @@ def write_tree(path: Path, tree: DepthTree) -> None:
 
 
 def read_tree(path: Path) -> DepthTree:
-    """A tree from its file, checked: children come after their parents, so that every walk ends in a leaf."""
+    """Read a tree from its file and check it.
+
+    Children must come after their parents, so that every walk through the tree ends in a leaf.
+
+    Raises:
+        ConfigError: the file is not a valid tree.
+    """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         types = (np.int32, np.float64, np.int32, np.int32, np.int32)
@@ -211,10 +225,10 @@ def read_tree(path: Path) -> DepthTree:
 
 @cache
 def standard_tree() -> DepthTree:
-    """The one that comes with the program."""
+    """Return the tree that comes with the program."""
     return read_tree(STANDARD)
 
 
 def digest(tree: Tree) -> str:
-    """What a tree is known by."""
+    """Return a digest that identifies a tree."""
     return blake2b(b"".join(part.tobytes() for part in tree), digest_size=8).hexdigest()

@@ -1,7 +1,7 @@
-"""Maps made from a recipe: a kind, a few numbers and a seed. The same recipe gives the same map everywhere, for ever.
+"""Map generators: a recipe of kind, parameters and seed gives the same map on every machine and in every version.
 
-Random numbers are splitmix64 over the seed, written out below: numpy promises a stable stream only for its raw bit
-generators, and one that is ten lines long can be checked by hand. Only whole numbers enter a decision.
+Random numbers come from splitmix64 over the seed, implemented below: numpy guarantees stable numbers only for its raw
+bit generators, and ten lines are easy to verify. All decisions use integers only.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,18 +25,18 @@ _WALL, _FLOOR = ord("@"), ord(".")
 
 @dataclass(frozen=True)
 class Generated:
-    """A generated map, a problem on it, its named groups of cells, and how to make it again."""
+    """Generated map with a problem on it, its switches and its complete recipe."""
 
     grid: Grid
     start: Point
     goal: Point
-    switches: dict[str, list[Point]]
-    recipe: dict[str, Value]
+    switches: dict[str, list[Point]]  # cells by name
+    recipe: dict[str, Value]  # kind and all parameters
 
 
 @dataclass(frozen=True)
 class MapLayout:
-    """What a generator draws."""
+    """Result of one generator: blocked cells and a problem."""
 
     blocked: Mask  # [height, width]
     start: Point
@@ -46,7 +46,7 @@ class MapLayout:
 
 @dataclass(frozen=True)
 class GeneratorSpec:
-    """One kind of map: its parameters, and the function that draws it from their values."""
+    """Declaration of one kind of map: its parameters, and the function that draws it from their values."""
 
     kind: str
     name: str
@@ -58,7 +58,17 @@ class GeneratorSpec:
 def generate(
     kind: object, values: Mapping[str, object], where: str = "generate", movement: Movement = USUAL
 ) -> Generated:
-    """The map of a recipe. `values` may leave parameters out; `where` begins each line of a ConfigError."""
+    """Return the map of a recipe.
+
+    Args:
+        kind: kind of the map.
+        values: values of parameters; missing parameters get their defaults.
+        where: text that begins each error message.
+        movement: movement rule of the map.
+
+    Raises:
+        ConfigError: the kind is unknown or parameters are illegal. It lists all problems found.
+    """
     spec = _SPEC_OF_KIND.get(kind) if isinstance(kind, str) else None
     if spec is None:
         raise ConfigError(f"{where}.kind: no generator {shown(kind)}{did_you_mean(kind, _SPEC_OF_KIND)}")
@@ -70,7 +80,7 @@ def generate(
         raise ConfigError(problems)
     try:
         layout = spec.make(**chosen)
-    except ConfigError as error:  # parameters that are legal one by one, but not together
+    except ConfigError as error:  # each parameter is legal, but not their combination
         raise ConfigError(f"{where}.{problem}" for problem in error.problems) from None
     grid = Grid(np.where(layout.blocked, _WALL, _FLOOR).astype(np.uint8), movement, spec.kind)
     return Generated(grid, layout.start, layout.goal, layout.switches, {"kind": spec.kind, **chosen})
@@ -80,7 +90,10 @@ def generate(
 
 
 class Random:
-    """splitmix64: word i is a mix of seed + i * G, so many words come at once and none depends on array sizes."""
+    """Random numbers by splitmix64. Word i is a hash of seed + i * G, so numpy computes many words at once.
+
+    The numbers do not depend on how many are drawn per call.
+    """
 
     _G = 0x9E3779B97F4A7C15
 
@@ -88,7 +101,7 @@ class Random:
         self._state = seed
 
     def words(self, count: int) -> npt.NDArray[np.uint64]:
-        """The next `count` words of 64 random bits."""
+        """Return the next `count` words of 64 random bits."""
         z = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(self._G) + np.uint64(self._state)
         self._state = (self._state + count * self._G) % 2**64
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -96,17 +109,17 @@ class Random:
         return z ^ (z >> np.uint64(31))
 
     def below(self, limits: Sequence[int] | Numbers) -> Numbers:
-        """For each limit a whole number from 0 up to, not including, it. The bias is below limit / 2**32."""
+        """Return for each limit a random integer from 0 to limit - 1. The bias is below limit / 2**32."""
         high = np.asarray(limits, np.uint64)
         return ((self.words(high.size) >> np.uint64(32)) * high.ravel() >> np.uint64(32)).astype(np.int64)
 
     def mask(self, percent: int, height: int, width: int) -> Mask:
-        """Each cell True with a chance of `percent` in a hundred."""
+        """Return a mask in which each cell is True with a probability of `percent` percent."""
         return (self.below(np.full(height * width, 100)) < percent).reshape(height, width)
 
 
 def largest_component(free: Mask) -> Mask:
-    """The free cells of the largest region that moves connect; of equals, the one with the first cell."""
+    """Return the largest set of free cells that moves connect; of sets of equal size, the one with the first cell."""
     label = _joined(free[:, :-1] & free[:, 1:], free[:-1] & free[1:])
     sizes = np.zeros(label.size, np.int32)
     kernel_regions.count(label, np.ascontiguousarray(free).reshape(-1), sizes)
@@ -116,7 +129,7 @@ def largest_component(free: Mask) -> Mask:
 
 
 def regions(grid: Grid) -> Numbers:
-    """A number for each cell, the same for all cells that moves connect."""
+    """Return a number for each cell that is the same for all cells that moves connect."""
     moves = grid.moves.reshape(grid.height, grid.width)
     label = _joined((moves[:, :-1] & EAST) > 0, (moves[:-1] & SOUTH) > 0)
     if grid.movement.rule == SQUEEZE:
@@ -125,9 +138,14 @@ def regions(grid: Grid) -> Numbers:
 
 
 def _joined(across: Mask, down: Mask) -> Numbers:
-    """Label the cells, given which are connected with the next one to the right and with the one below.
+    """Label connected cells.
 
-    Straight moves decide: a diagonal one past a shoulder connects nothing new, as that shoulder is between its ends.
+    Straight moves are enough: a diagonal move past a free shoulder connects nothing new, because straight moves lead
+    over that shoulder.
+
+    Args:
+        across: [height, width - 1] whether each cell is connected with its right neighbour.
+        down: [height - 1, width] whether each cell is connected with the one below.
     """
     label = np.empty(across.shape[0] * down.shape[1], np.int32)
     kernel_regions.join(across, down, label)
@@ -135,7 +153,7 @@ def _joined(across: Mask, down: Mask) -> Numbers:
 
 
 def opposite_ends(region: Mask) -> tuple[Point, Point]:
-    """The cells of a region nearest to the upper left and to the lower right corner of the map."""
+    """Return the cells of a region nearest to the upper left and to the lower right corner of the map."""
     rows = np.flatnonzero(region.any(axis=1))
     left, right = region[rows].argmax(axis=1), region.shape[1] - 1 - region[rows, ::-1].argmax(axis=1)
     first, last = int((rows + left).argmin()), int((rows + right).argmax())
@@ -146,7 +164,7 @@ def opposite_ends(region: Mask) -> tuple[Point, Point]:
 
 
 def rooms(width: int, height: int, seed: int, room: int) -> MapLayout:
-    """Square rooms in rows and columns; each wall between two rooms has one door, so all are connected."""
+    """Draw square rooms in rows and columns. Each wall between two rooms has one door, so all are connected."""
     random = Random(seed)
     blocked = np.zeros((height, width), np.bool_)
     walls_x, rooms_x = _room_axis(width, room)
@@ -161,26 +179,29 @@ def rooms(width: int, height: int, seed: int, room: int) -> MapLayout:
 
 
 def _room_axis(length: int, room: int) -> tuple[Numbers, Numbers]:
-    """Where walls stand along one side of the map, and [begin, end) of each room; the last may differ in length."""
-    walls = np.arange(room, length - 1, room + 1)  # no wall on the last line: there is no room behind it
+    """Return the positions of walls along one axis of the map, and [begin, end) of each room.
+
+    The last room may differ in length.
+    """
+    walls = np.arange(room, length - 1, room + 1)  # no wall on the last line, because no room would follow
     return walls, np.stack([np.append(0, walls + 1), np.append(walls, length)])
 
 
 def _doors(rooms: Numbers, random: Random) -> Numbers:
-    """One place within each room, along a wall that passes them all."""
+    """Return the positions of doors along a wall that passes these rooms, one at random within each."""
     begins, ends = rooms[0], rooms[1]
     places: Numbers = begins + random.below(ends - begins)
     return places
 
 
 def random_obstacles(width: int, height: int, seed: int, density: int) -> MapLayout:
-    """Single blocked cells; start and goal lie in the largest connected part."""
+    """Draw single blocked cells at random. Start and goal are in the largest connected part."""
     blocked = Random(seed).mask(density, height, width)
     return MapLayout(blocked, *opposite_ends(largest_component(~blocked)))
 
 
 def maze(width: int, height: int, seed: int, corridor: int) -> MapLayout:
-    """A perfect maze: one way, and only one, between any two places. What the corridors do not fill is wall."""
+    """Draw a perfect maze, with exactly one path between any two places. All other cells are walls."""
     pitch = corridor + 1
     columns, rows = (width - 1) // pitch, (height - 1) // pitch
     if min(columns, rows) < 2:
@@ -199,8 +220,11 @@ def maze(width: int, height: int, seed: int, corridor: int) -> MapLayout:
 
 
 def _spanning_tree(columns: int, rows: int, random: Random) -> list[tuple[Point, Point]]:
-    """Pairs of neighbouring places joined by a random depth-first walk: long corridors with few, deep dead ends."""
-    stride = columns + 1  # one place more per row, and one row more, both taken: no test for the border
+    """Return the pairs of neighbouring places that a random depth-first walk joins.
+
+    Such mazes have long corridors, and few but deep dead ends.
+    """
+    stride = columns + 1  # an extra column and an extra row count as taken, so that the border needs no test
     taken = bytearray(b"\x01") * (stride * (rows + 1))
     for y in range(rows):
         taken[y * stride : y * stride + columns] = bytes(columns)
@@ -209,7 +233,7 @@ def _spanning_tree(columns: int, rows: int, random: Random) -> list[tuple[Point,
     taken[0] = 1
     while walk:
         here = walk[-1]
-        # a negative place is one of the row below the last, which is taken
+        # a negative index wraps around to the extra row, which counts as taken
         choices = [t for t in (here - stride, here + 1, here + stride, here - 1) if not taken[t]]
         if not choices:
             walk.pop()
@@ -222,18 +246,21 @@ def _spanning_tree(columns: int, rows: int, random: Random) -> list[tuple[Point,
 
 
 def caves(width: int, height: int, seed: int, fill: int, rounds: int, grain: int) -> MapLayout:
-    """Noise smoothed by a cellular automaton; one cave is kept. With a grain, drawn small and then enlarged."""
+    """Draw noise smoothed by a cellular automaton, and keep the largest cave.
+
+    With a `grain` above 1, the map is drawn smaller by that factor, enlarged and smoothed again.
+    """
     noise = Random(seed).mask(fill, -(-height // grain), -(-width // grain))
     small = _smoothed(noise, rounds)
     blocked = _smoothed(small.repeat(grain, axis=0).repeat(grain, axis=1)[:height, :width], grain - 1)
     cave = largest_component(~blocked)
-    if np.count_nonzero(cave) < 2:  # on a small map all may be rock
+    if np.count_nonzero(cave) < 2:  # a small map may be all rock
         cave[height // 2, 1:-1] = True
     return MapLayout(~cave, *opposite_ends(cave))
 
 
 def _smoothed(blocked: Mask, rounds: int) -> Mask:
-    """Rock wherever five or more cells of the 3 x 3 block are; so are all cells outside the map."""
+    """Smooth a mask: a cell becomes rock if five or more cells of its 3 x 3 block are. Outside the map all is rock."""
     for _ in range(rounds):
         walled = np.pad(blocked.astype(np.uint8), 1, constant_values=1)
         across = walled[:, :-2] + walled[:, 1:-1] + walled[:, 2:]
@@ -242,7 +269,7 @@ def _smoothed(blocked: Mask, rounds: int) -> Mask:
 
 
 def river(width: int, height: int, seed: int, river: int, bridges: int, bridge: int) -> MapLayout:
-    """A river from north to south that only bridges cross; each bridge is a switch."""
+    """Draw a river from north to south that only bridges cross. Each bridge is a switch."""
     if 4 * river > width:
         raise ConfigError(f"river: expected at most {width // 4} on a map {width} cells wide, got {river}")
     most = height // (bridge + 2)
@@ -263,9 +290,10 @@ def river(width: int, height: int, seed: int, river: int, bridges: int, bridge: 
 
 
 def _river_banks(width: int, height: int, river: int, random: Random) -> Numbers:
-    """The western bank in each row. It shifts by at most one cell a row, so no move slips through.
+    """Return the x of the western bank in each row.
 
-    (Only by the rule `eight-squeeze` one does, where the river is one cell wide.)
+    The bank shifts by at most one cell per row, so that no diagonal move crosses the river. An exception is a river one
+    cell wide under the rule `eight-squeeze`.
     """
     low, high = width // 4, width - width // 4 - river
     turns = random.below(np.full(height, 6)).tolist()
@@ -279,7 +307,7 @@ def _river_banks(width: int, height: int, river: int, random: Random) -> Numbers
 
 
 def _bridge_names(count: int) -> list[str]:
-    """From north to south."""
+    """Return the names of the bridges from north to south."""
     if count == 1:
         return ["bridge"]
     middle = ["middle bridge"] if count == 3 else [f"bridge {place}" for place in range(2, count)]
@@ -287,7 +315,7 @@ def _bridge_names(count: int) -> list[str]:
 
 
 def corner(size: int) -> MapLayout:
-    """The map on which RIBS meets LRTA*: the way that looks best leads into an inner corner without exit."""
+    """Draw the map for comparing RIBS with LRTA*: the path that looks best leads into an inner corner without exit."""
     blocked = np.zeros((size, size), np.bool_)
     blocked[size - 2, 1 : size - 1] = True
     blocked[1 : size - 1, size - 2] = True
@@ -295,16 +323,16 @@ def corner(size: int) -> MapLayout:
 
 
 def two_corridors(size: int) -> MapLayout:
-    """Two corridors to the goal, and an opening half-way between them; after figure 2 of the TBA* paper.
+    """Draw two corridors to the goal with an opening half-way between them, after figure 2 of the TBA* paper.
 
-    The left corridor looks shorter, for it seems to reach the goal through a bay that turns out to be closed.
-    When A* has found the way by the right corridor, the agent is half-way up the left one: basic TBA* walks back
-    to the start, its shortcut enhancement goes through the opening. With s = size and R expansions a tick:
+    The left corridor looks shorter, because it seems to reach the goal through a bay, which turns out to be closed.
+    When A* has found the path along the right corridor, the agent is half-way up the left one: basic TBA* walks back
+    to the start, and TBA* with shortcuts goes through the opening. With s = size and R expansions per tick:
 
-    - A* fills the bay, 2 s * s cells as good as the left corridor, before it looks at the right one. The agent
-      makes 2 s * s / 0.9 R moves meanwhile, and the opening is s moves up: R = 2 s brings it just there.
-    - Beyond the opening, the right corridor is a straight way from it but for the last two cells, so a search
-      from there back to the agent expands little but the opening, s cells: R = 1.5 s + 12 pays for it.
+    - A* fills the bay, which has 2 s * s cells as good as the left corridor, before it expands the right one. Meanwhile
+      the agent makes 2 s * s / 0.9 R moves. The opening is s moves up, so R = 2 s brings the agent just there.
+    - Beyond the opening, the right corridor is a straight line except for its last two cells. A search from there back
+      to the agent expands little but the s cells of the opening: R = 1.5 s + 12 pays for it.
     """
     left, start_x, goal_x = 1, 2, 1 + size
     right = goal_x + 2
@@ -324,7 +352,7 @@ def two_corridors(size: int) -> MapLayout:
 
 
 def _slope(x: Numbers, y: Numbers, foot: Point, right: int) -> Mask:
-    """A corridor from `foot` diagonally up to column `right`, three cells high so that diagonal moves fit in."""
+    """Return a corridor from `foot` diagonally up to column `right`, three cells high to allow diagonal moves."""
     along, up = x - foot[0], foot[1] - y
     return (abs(along - up) <= 1) & (along >= 0) & (up >= 0) & (x <= right)
 
@@ -420,6 +448,6 @@ GENERATORS: tuple[GeneratorSpec, ...] = (
         two_corridors,
     ),
 )
-"""All kinds, in the order of menus."""
+"""All kinds of maps, in the order of menus."""
 
 _SPEC_OF_KIND = {spec.kind: spec for spec in GENERATORS}

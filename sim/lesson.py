@@ -1,7 +1,7 @@
-"""Lessons: a run that is shown step by step, and what each step says of it. No window, no files here.
+"""Lessons: runs that are shown in steps, with a text and claims for each step. No window, no files here.
 
-ticks = settled(lesson, specs)          at which tick each step stands: found by running once, as runs are the same
-broken_claims(lesson, specs)            what the steps say that the run does not show
+ticks = settled(lesson, specs)      the tick of each step, found by one run; all runs of a lesson are equal
+broken_claims(lesson, specs)        claims of the steps that are false in the run
 """
 
 import math
@@ -17,47 +17,49 @@ from sim.walker import Walker
 from sim.world import World
 
 MOST_TICKS = 200_000
-"""A step that has not come by then never comes."""
+"""Maximum of ticks in a lesson. A step that has not been reached by then counts as unreachable."""
 
-_TELL_EVERY = 1000  # ticks; half a second at most, of a crowd
+_TELL_EVERY = 1000  # ticks between two reports of progress; with a crowd up to half a second
 
 EVENTS: Mapping[str, int] = {"back_move": log.BACK_MOVE, "restart": log.RESTARTED, "arrival": log.ARRIVED}
-"""What a step can wait for, by the marks of an agent's row; the two below are asked of the agent."""
+"""Events that a step can wait for, with their marks in rows. The two events below have no mark: see `_happens`."""
 NO_PATH, CONVERGED = "no_path", "converged"
 
 
 @dataclass(frozen=True)
 class When:
-    """When a step has come: at a tick, at an event of an agent, or when a measure of it is large enough."""
+    """Condition for a step: a tick, an event of an agent, or a value that a measure of an agent reaches."""
 
-    tick: int | None = None
-    agent: str = ""
-    event: str = ""
-    count: int = 1  # which of the events since the step before
-    measure: str = ""
-    reaches: float = 0.0
+    tick: int | None = None  # tick of the step; None: wait for the event or the measure
+    agent: str = ""  # label of the agent
+    event: str = ""  # key of EVENTS, NO_PATH or CONVERGED; "": none
+    count: int = 1  # number of events to wait for, counted from the step before
+    measure: str = ""  # key of a measure; "": none
+    reaches: float = 0.0  # value that the measure has to reach
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that a step says of an agent: a measure within limits or beside that of another one, or its state."""
+    """Statement of a step about an agent: limits of a measure, a comparison with another agent, or a state."""
 
-    agent: str
-    measure: str = ""
+    agent: str  # label of the agent
+    measure: str = ""  # key of the measure
     least: float | None = None
     most: float | None = None
-    more_than: str = ""
-    less_than: str = ""
-    state: str = ""
-    line: int = 0  # of the file, for messages
+    more_than: str = ""  # label of an agent with a smaller value; "": none
+    less_than: str = ""  # label of an agent with a larger value; "": none
+    state: str = ""  # `Walker.state_word` of the agent; "": the claim is about a measure
+    line: int = 0  # line in the file, for messages
 
 
 @dataclass(frozen=True)
 class Question:
+    """Multiple-choice question of a step."""
+
     text: str
     answers: tuple[str, ...]
     right: int  # index of the right answer, from 0
-    because: str
+    because: str  # explanation
     claims: tuple[tuple["Claim", ...], ...] = ()  # per answer: what the run shows if, and only if, the answer is right
     seen_after: int = 1  # number of steps after which the run shows it
     line: int = 0  # of `right` in the file, for messages
@@ -70,59 +72,69 @@ class Question:
 
 @dataclass(frozen=True)
 class Highlight:
-    """What to point at in the panel of an agent: a part of it, a measure below it, or cells."""
+    """Target to point at in the panel of an agent: a part of the panel, a measure, or cells."""
 
-    agent: str
-    what: str = ""
+    agent: str  # label of the agent
+    what: str = ""  # one of PARTS, or key of a measure
     cells: tuple[tuple[int, int], ...] = ()
 
 
 PARTS = ("agent", "best", "goal", "start", "panel")
-"""What of a panel can be pointed at, beside measures."""
+"""Parts of a panel that can be pointed at, in addition to measures."""
 
 
 @dataclass(frozen=True)
 class Step:
+    """One stop of a lesson."""
+
     text: str
-    when: When | None = None  # None: at the tick of the step before
+    when: When | None = None  # condition that ends the run to this step; None: the tick of the step before
     question: Question | None = None
     highlights: tuple[Highlight, ...] = ()
-    shown: tuple[str, ...] | None = None  # the agents whose panels are shown; None: as in the step before
-    heat: str | None = None
-    camera: tuple[float, ...] | None = None  # the middle and the cells that are seen: x, y, cells; (): the whole map
-    speed: int | None = None
+    shown: tuple[str, ...] | None = None  # labels of agents whose panels are shown; None: as in the step before
+    heat: str | None = None  # kind of heat map; None: as in the step before
+    camera: tuple[float, ...] | None = None  # x, y of the centre and cells in view; (): whole map; None: as before
+    speed: int | None = None  # ticks per second up to this step; None: speed of the lesson
     claims: tuple[Claim, ...] = ()
-    line: int = 0  # of the file, where it says how far the run goes on
+    line: int = 0  # line in the file at which `when` is defined, for messages
 
 
 @dataclass(frozen=True)
 class Lesson:
+    """Scenario with the steps in which it is explained."""
+
     title: str
     about: str
     scenario: Scenario
     steps: tuple[Step, ...]
-    speed: int = 30
-    ticks: tuple[int, ...] = ()  # at which each step stands, once it was settled
+    speed: int = 30  # ticks per second, for steps without a speed of their own
+    ticks: tuple[int, ...] = ()  # tick of each step, as found by `settled`; empty before
 
     def shown_at(self, place: int) -> tuple[str, ...] | None:
-        """The agents that are shown in a step: as it says, or the last one before it that says so."""
+        """Return the agents that are shown at step `place`; None: no step up to it names any."""
         return next((step.shown for step in reversed(self.steps[: place + 1]) if step.shown is not None), None)
 
     def heat_at(self, place: int) -> str:
+        """Return the kind of heat map at step `place`."""
         return next((step.heat for step in reversed(self.steps[: place + 1]) if step.heat is not None), "off")
 
     def camera_at(self, place: int) -> tuple[float, ...] | None:
-        """What is seen in a step, as Step.camera says; None: no step says it, and the user looks where they like."""
+        """Return the camera at step `place`, in the form of Step.camera; None: the lesson leaves it to the user."""
         said = [step.camera for step in self.steps[: place + 1] if step.camera is not None]
         has_any = any(step.camera is not None for step in self.steps)
         return said[-1] if said else () if has_any else None
 
     def speed_at(self, place: int) -> int:
+        """Return the speed at step `place`, in ticks per second."""
         return self.steps[place].speed or self.speed
 
 
 def settled(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> tuple[int, ...]:
-    """The tick of each step. A ConfigError says which never comes, its line first."""
+    """Return the tick of each step.
+
+    Raises:
+        ConfigError: a step is never reached; the message begins with its line.
+    """
     return tuple(world.tick for world, _ in _walked(lesson, specs))
 
 
@@ -151,7 +163,7 @@ def _wrong_marks(question: Question, world: World, index: int) -> Iterator[str]:
 
 
 def _walked(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> Iterator[tuple[World, int]]:
-    """The world at each step, in their order."""
+    """Run a lesson; yield the world and the index of the step at each step."""
     world = build_world(lesson.scenario, specs, watched=True)
     for place, step in enumerate(lesson.steps):
         if step.when is not None:
@@ -186,7 +198,7 @@ def _run_to_tick(world: World, tick: int) -> None:
 
 
 def _how_it_ended(world: World, label: str) -> str:
-    """That an agent does nothing any more when a step begins to wait for it; "": it may yet."""
+    """Return a phrase for the error message if the agent was done before a step began to wait for it; else ""."""
     walker = named(world, label)
     is_over = walker.agent.status is not Status.ACTIVE
     return f"{label} was at its end ({walker.state_word}) already in tick {world.tick:,}; " if is_over else ""
@@ -217,10 +229,10 @@ def _measure(world: World, label: str, measure: str) -> float:
 
 
 def _problem_of(claim: Claim, world: World) -> str:
-    """What is wrong with a claim, "": nothing."""
+    """Return an error message if a claim is false, else ""."""
     try:
         return _what_speaks_against(claim, world)
-    except ConfigError as error:  # an agent that the run has removed
+    except ConfigError as error:  # the run has removed the agent
         return str(error)
 
 

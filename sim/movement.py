@@ -1,9 +1,9 @@
-"""The movement rule of a map: which neighbours one move leads to, and what a diagonal move costs.
+"""Movement rule of a map: which neighbours one move leads to, and what a diagonal move costs.
 
-The rule lives in the move masks (sim/kernels/terrain.py) and nowhere else: who asks a mask obeys it. The heuristic is
-octile distance under every rule. It is admissible and consistent for each, as no move goes further than to a neighbour
-and none costs less than octile distance says; without diagonals it is made with a diagonal of two straight moves, and
-that is Manhattan distance.
+The rule is encoded only in the move masks (sim/kernels/terrain.py), so all code that reads the masks follows it. The
+heuristic is octile distance under every rule. It is admissible and consistent, because each move leads to a neighbour
+and no move costs less than the octile distance. Without diagonal moves it is computed with a diagonal cost of 2, which
+makes it Manhattan distance.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ WORDS = {
     CUT: "eight neighbours, one corner may be cut",
     SQUEEZE: "eight neighbours, even between two blocked corners",
 }
-"""Each rule in words, from the strictest to the laxest: each allows all moves of those before it."""
+"""Rules in words, from the strictest to the most permissive. Each rule allows all moves of the rules before it."""
 
 _NEEDED = {FOUR: 3, EIGHT: 2, CUT: 1, SQUEEZE: 0}
 
@@ -36,10 +36,10 @@ DIAGONAL = Param("diagonal", float, octile.DIAGONAL, "cost of a diagonal move", 
 
 @dataclass(frozen=True)
 class Movement:
-    """How agents move on a map."""
+    """Movement rule and cost of a diagonal move."""
 
-    rule: str = EIGHT
-    diagonal: float = octile.DIAGONAL  # without diagonal moves always 2: two straight ones lead as far
+    rule: str = EIGHT  # key of WORDS
+    diagonal: float = octile.DIAGONAL  # cost; always 2 without diagonal moves, the cost of the two straight ones
 
     def __post_init__(self) -> None:
         assert self.rule in WORDS, self.rule
@@ -52,20 +52,24 @@ class Movement:
 
     @property
     def needed(self) -> int:
-        """How many of the two cells beside a diagonal must be of its kind; 3, more than there are: no diagonals."""
+        """Return how many of the two shoulders a diagonal move needs to be passable.
+
+        Shoulders must be of the same type as the cells of the move, ground or water. The result 3 means that there are
+        no diagonal moves, because there are only two shoulders.
+        """
         return _NEEDED[self.rule]
 
     @property
     def dearest(self) -> float:
-        """What the dearest move costs."""
+        """Return the cost of the most expensive move."""
         return self.diagonal if self.has_diagonals else 1.0
 
     @property
     def words(self) -> str:
-        """For whoever reads: the rule, and what a diagonal costs where that is not sqrt(2)."""
+        """Return a description: the rule, and the cost of a diagonal move unless it is sqrt(2)."""
         is_usual = not self.has_diagonals or self.diagonal == octile.DIAGONAL
         return WORDS[self.rule] if is_usual else f"{WORDS[self.rule]}, a diagonal costs {self.diagonal:.4g}"
 
 
 USUAL = Movement()
-"""That of the benchmarks, and of every file that says nothing."""
+"""Movement of the benchmarks, and of every file that does not specify it."""

@@ -1,4 +1,4 @@
-"""Declared parameters and the one kind of error that a user can cause."""
+"""Declared parameters, and the exception for all errors that a user can cause."""
 
 import difflib
 import math
@@ -11,9 +11,9 @@ Value = bool | int | float | str
 
 
 class ConfigError(ValueError):
-    """Something that the user gave is wrong: where, what was expected, what was got, the nearest name.
+    """Error in the user's input. It says where, what was expected, what was given, and the nearest known name.
 
-    It carries one or more problems; each is one line, shown as it stands on the terminal and in the window.
+    It has one or more problems; each is one line, shown unchanged on the terminal and in the window.
     """
 
     def __init__(self, problems: str | Iterable[str]) -> None:
@@ -22,7 +22,7 @@ class ConfigError(ValueError):
 
 
 def printable(text: str) -> str:
-    """A text whose odd characters are spelled out: names from strangers' files must not steer a terminal."""
+    """Return a text with unprintable characters escaped, so that names from files cannot send terminal commands."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
@@ -31,77 +31,85 @@ def printable(text: str) -> str:
 _INVISIBLE_MARKS = frozenset(
     map(chr, (0x34F, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 )
-"""Joiners and variation selectors: Python calls them printable, and fonts draw nothing for them."""
+"""Joiners and variation selectors, which are printable for Python although fonts draw nothing for them."""
 
 
 def typed_text(text: str) -> str:
-    """Return what a field takes of a text that was typed or pasted: one line of characters that can be seen.
+    """Return a typed or pasted text as a text field accepts it: one line of visible characters.
 
-    Line ends, tabs and odd spaces become plain spaces; control, format and unassigned characters are left out.
+    Line ends, tabs and special spaces become plain spaces; control, format and unassigned characters are removed.
     """
     spaced = "".join(" " if char.isspace() else char for char in text)
     return "".join(char for char in spaced if char.isprintable() and char not in _INVISIBLE_MARKS)
 
 
 def nearest(name: object, known: Iterable[str]) -> str:
-    """The words "; did you mean 'x'?" for the nearest known name, or none when none is near."""
+    """Return "; did you mean 'x'?" for the nearest known name, or "" if no name is similar."""
     near = difflib.get_close_matches(str(name)[:80], list(known), n=1, cutoff=0.6)  # a name may be as long as its file
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """The same, or the list of names when none is near."""
+    """Return "; did you mean 'x'?" for the nearest known name, or a list of all names if no name is similar."""
     names = [str(k) for k in known]
     return nearest(name, names) or (f"; known: {', '.join(names)}" if names else "")
 
 
 class Named(Protocol):
-    """An agent as far as it matters here: `TB-WA*` is what panels and papers call the one with the key `tb-wa`."""
+    """Algorithm with a name as in panels and papers: the name for the key `tb-wa` is `TB-WA*`."""
 
     @property
     def name(self) -> str: ...
 
 
 def unknown_agent(name: object, specs: Mapping[str, Named]) -> str:
-    """What to say of an agent that is not there: the nearest, and how to bring in one of the user's own."""
+    """Return the end of a message about an unknown agent: the nearest name, or how to add an agent from a file."""
     word = str(name)[:40]
-    asked = re.split(r"[,=(]", word)[0].strip().lower()  # `tb-wa,weight=3` is `tb-wa` with a wrong sign behind it
+    asked = re.split(r"[,=(]", word)[0].strip().lower()  # `tb-wa,weight=3` means `tb-wa` with a wrong separator
     keys = {spec.name.lower(): key for key, spec in specs.items()}
     own = f"; if it is one of your own, name its file: --agent-file {word}.py, or drop {word}.py onto the window"
     return nearest(keys.get(asked, asked), specs) or did_you_mean(word, specs) + own
 
 
 def shown(value: object) -> str:
-    """A short, printable form of any value for an error message, in the words of files."""
+    """Return a short, printable form of any value for an error message, in the syntax of files."""
     if value is None or isinstance(value, bool):
         return "nothing" if value is None else str(value).lower()
     return in_python(value)
 
 
 def in_python(value: object) -> str:
-    """The same of a value that comes from somebody's Python code, in the words of that."""
+    """Return a short form of a value from Python code for an error message, in the syntax of Python."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 @dataclass(frozen=True)
 class Param:
-    """One parameter of an agent. `parse` is the only place where a value becomes legal."""
+    """Declaration of one parameter. Only `parse` decides which values are legal."""
 
     name: str
     kind: type  # bool, int, float or str
     default: Value
-    help: str
-    low: float | None = None
-    high: float | None = None
-    choices: tuple[str, ...] = ()
-    symbol: str = ""  # the paper's letter, for headers
-    step: float | None = None  # what one press of a + or - button adds
-    label: str = ""  # what a form calls it, where that is not its name
-    zero: str = ""  # the word for the value 0 of a number, such as "none" for a limit; legal in its place
+    help: str  # meaning, and for numbers the unit
+    low: float | None = None  # minimum; None: no limit
+    high: float | None = None  # maximum; None: no limit
+    choices: tuple[str, ...] = ()  # legal values if `kind` is str
+    symbol: str = ""  # letter in the papers, for headers
+    step: float | None = None  # amount that one press of a + or - button adds
+    label: str = ""  # name in forms; "": its name
+    zero: str = ""  # word that may be given instead of the value 0, such as "none" for a limit; "": no such word
 
     def parse(self, value: object, where: str = "") -> Value:
-        """The legal value that `value` (a typed one, or text from a command line) stands for."""
+        """Return the legal value that is meant by `value`.
+
+        Args:
+            value: value of the right type, or text from a command line.
+            where: text that begins the error message.
+
+        Raises:
+            ConfigError: the value is not legal.
+        """
         prefix = f"{where}: " if where else ""
         parsed = self._typed(value)
         if parsed is None:
@@ -132,13 +140,13 @@ class Param:
         return f"; did you mean '{near[0]}'?" if near else ""
 
     def text(self, value: Value) -> str:
-        """Return the value as it is shown: a word where the parameter has one for it."""
+        """Return a value as text for display, as a word if there is one for it."""
         if self.zero and value == 0:
             return self.zero
         return ("on" if value else "off") if self.kind is bool else f"{value}"
 
     def expected(self) -> str:
-        """What a legal value looks like, in words."""
+        """Return a description of the legal values, for messages."""
         if self.kind is bool:
             return "true or false"
         if self.kind is str:
@@ -156,7 +164,7 @@ class Param:
         return f"{int(bound):,}" if self.kind is int else f"{bound:,.12g}"
 
     def describe(self) -> dict[str, Any]:
-        """Everything about this parameter as plain data, for `agents --json`."""
+        """Return everything about this parameter as plain data, for `agents --json`."""
         return {
             "name": self.name,
             "type": self.kind.__name__,
@@ -195,7 +203,14 @@ def _as_float(value: int | float | str) -> float | None:
 def parse_params(
     params: Iterable[Param], given: Mapping[str, object], where: str, problems: list[str]
 ) -> dict[str, Value]:
-    """Legal values for all `params`, defaults where nothing is given; what is wrong goes to `problems`."""
+    """Return legal values for all parameters.
+
+    Args:
+        params: parameters to return values for.
+        given: values by name; parameters without a value get their defaults.
+        where: text that begins each error message.
+        problems: list to which error messages are appended; a wrong value is replaced by the default.
+    """
     by_name = {p.name: p for p in params}
     values = {p.name: p.default for p in by_name.values()}
     for name, value in given.items():

@@ -1,18 +1,19 @@
-"""Data that agents need computed before the run: abstractions, databases of subgoals, records of solved problems.
+"""Prepared data: computed for agents before the run, such as abstractions, databases of subgoals, solved problems.
 
-    prepared = fetch(recipe, grid)                  what it makes of this map: from memory, from disk, or made now
-    for step in obtain(recipe, grid): show(step)    the same in pieces; whoever stops asking has cancelled it
-    spec.prepare(problem, params)                   such pieces for all that an agent will fetch when it is made
+    prepared = fetch(recipe, grid)                  the data for this map: from memory, from disk, or made now
+    for step in obtain(recipe, grid): show(step)    make it in steps; to cancel, stop the iteration
+    spec.prepare(problem, params, stopwatch)        iterator of such steps for all data that an agent will fetch
 
-An agent fetches in its constructor, which is before the run, or when the world tells it of a change, which is between
-two ticks; never while it plans. A window or a command first goes through spec.prepare() with a bar of progress; after
-that fetching finds everything in memory.
+An agent fetches data in its constructor, before the run, or when the world notifies it of a map change, between two
+ticks; never while it plans. A window or a command first iterates over spec.prepare() with a progress bar; afterwards
+fetching finds all data in memory.
 
-What was made is known by a digest of the map (its legal moves, their rule, the cost of a diagonal), the kind, the
-parameters and the version of the recipe. It never changes afterwards, so agents, branches and keyframes share it. What
-took long to make is kept in the user's cache folder; a file that is damaged is not believed, and made again.
+The cache key is a digest of the map (its legal moves, movement rule and cost of a diagonal), the kind, the parameters
+and the version of the recipe. Data never changes once it is made, so agents, branches and keyframes share it. Data that
+took long to make is stored in the user's cache folder. Files have a checksum; a damaged file is ignored and its data
+made again.
 
-The simulation looks at no clock: whoever wants to know how long it took hands a stopwatch in.
+The simulation reads no clock: a caller that wants to measure the time passes a stopwatch.
 """
 
 import io
@@ -36,29 +37,29 @@ from sim.movement import RULE
 from sim.params import Value
 
 WORTH_KEEPING = 50_000
-"""Expansions of the making from which on a file is written: anything smaller is made faster than read."""
+"""Minimum of expansions for storing data in a file. Data that took fewer is made faster than a file is read."""
 
-MEMORY_MB, DISK_MB = 256, 1024  # where nothing else is said
+MEMORY_MB, DISK_MB = 256, 1024  # default limits
 _MB = 1024 * 1024
-_CHECK = 16  # bytes of the digest before a file's content
+_CHECK = 16  # bytes of the checksum at the beginning of a file
 
 
 @dataclass(frozen=True)
 class Step:
-    """How far the making has come."""
+    """Progress of making data."""
 
     text: str
-    share: float  # from 0 to 1
+    share: float  # share of the work that is done, from 0 to 1
 
 
 @dataclass(frozen=True)
 class Made:
-    """What a recipe's function hands back."""
+    """Result of a recipe's function."""
 
-    tables: Any  # a NamedTuple of arrays, of the class that the recipe names
-    expansions: int  # of all searches; what else visits cells counts each visit
-    entries: int = 0  # its size as papers count it: pairs of regions, or cells in records
-    pieces: int = 1  # how many like it are the whole, where a run needs only one: the columns of a database
+    tables: Any  # NamedTuple of arrays, of the class `Recipe.form`
+    expansions: int  # expansions of all searches, and visits of cells in all other work
+    entries: int = 0  # size as papers count it: pairs of regions, or cells in records
+    pieces: int = 1  # number of such pieces in the whole, if a run needs only one: the columns of a database
 
 
 Making = Generator[Step, None, Made]
@@ -68,16 +69,16 @@ Stopwatch = Callable[[], float]
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to make some data from a map."""
+    """Instructions to make one kind of data from a map."""
 
-    kind: str
-    params: tuple[tuple[str, Value], ...]
-    make: Callable[[Grid], Making]
-    form: type[Any]  # the NamedTuple class of the tables
-    version: int = 1  # raise it when the same map and parameters would give other tables
+    kind: str  # kind of the data
+    params: tuple[tuple[str, Value], ...]  # parameters on which the data depends
+    make: Callable[[Grid], Making]  # function that makes the data in steps
+    form: type[Any]  # NamedTuple class of the tables
+    version: int = 1  # increment it when the same map and parameters give other tables
 
     def key(self, grid: Grid) -> str:
-        """The digest by which what it makes of this map is known."""
+        """Return the cache key of the data for this map."""
         rule = [] if grid.movement.rule == RULE.default else [grid.movement.rule]
         head = json.dumps([self.kind, self.version, self.params, grid.width, grid.height, grid.diagonal, *rule])
         return blake2b(head.encode() + grid.moves_digest, digest_size=16).hexdigest()
@@ -85,25 +86,25 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Data computed before the run. Nobody writes to it."""
+    """Data computed before the run. It must not be modified, because it is shared."""
 
-    kind: str
+    kind: str  # kind of the data, as in its recipe
     params: tuple[tuple[str, Value], ...]
-    tables: Any
-    build_expansions: int
-    build_ms: float | None = None  # None: nobody held a stopwatch
-    disk_bytes: int = 0  # of its file, 0 if it has none
-    entries: int = 0
-    pieces: int = 1
+    tables: Any  # NamedTuple of arrays
+    build_expansions: int  # see Made.expansions
+    build_ms: float | None = None  # time of making it in ms; None: made without a stopwatch
+    disk_bytes: int = 0  # size of its file; 0: it has none
+    entries: int = 0  # see Made.entries
+    pieces: int = 1  # see Made.pieces
 
     @property
     def bytes(self) -> int:
-        """Its size in memory."""
+        """Return the size in memory."""
         return sum(array.nbytes for array in self.tables)
 
     @property
     def costs(self) -> dict[str, Any]:
-        """What it is, what it takes and what it took, for a line of results."""
+        """Return kind, parameters, sizes and costs of making it, for a line of results."""
         return {
             "kind": self.kind,
             **dict(self.params),
@@ -116,18 +117,20 @@ class Prepared:
 
 @dataclass
 class Shelf:
-    """Where prepared data is kept: the latest in memory, the dear ones in a folder."""
+    """Cache of prepared data: recently used data in memory, expensive data also in files."""
 
     folder: Path | None = field(default_factory=lambda: cache_folder() / "prepared")  # None: no files
+    # Data in memory by key, least recently used first.
     held: "OrderedDict[str, Prepared]" = field(default_factory=OrderedDict)
-    memory: int = MEMORY_MB * _MB  # most bytes in memory; the data used last stays in any case
-    disk: int = DISK_MB * _MB  # most bytes in the folder
+    memory: int = MEMORY_MB * _MB  # maximum of bytes in memory; the data used last is kept even if it is larger
+    disk: int = DISK_MB * _MB  # maximum of bytes in the folder
 
     def limit(self, memory_mb: int, disk_mb: int) -> None:
-        """Keep no more than so much, from the next time something is put here."""
+        """Change the limits. They take effect when data is added the next time."""
         self.memory, self.disk = memory_mb * _MB, disk_mb * _MB
 
     def get(self, key: str, recipe: Recipe) -> Prepared | None:
+        """Return data from memory or from its file; None if it has to be made."""
         if key in self.held:
             self.held.move_to_end(key)
             return self.held[key]
@@ -137,6 +140,7 @@ class Shelf:
         return found
 
     def put(self, key: str, prepared: Prepared) -> Prepared:
+        """Add data, and store it in a file if it was expensive. Return it with the size of its file."""
         if prepared.build_expansions >= WORTH_KEEPING:
             prepared = self._write(key, prepared)
         self._hold(key, prepared)
@@ -152,7 +156,7 @@ class Shelf:
         return self.folder / f"{kind.replace(' ', '-')}-{key}.npz" if self.folder else None
 
     def _read(self, key: str, recipe: Recipe) -> Prepared | None:
-        """What an earlier run has kept; None if there is no file, or none that can be believed."""
+        """Return the data that an earlier run has stored; None if there is no file or it is damaged."""
         path = self._path(key, recipe.kind)
         with suppress(OSError, ValueError, KeyError, EOFError):
             if path is None or not path.is_file():
@@ -161,7 +165,7 @@ class Shelf:
             content = data[_CHECK:]
             if data[:_CHECK] != blake2b(content, digest_size=_CHECK).digest():
                 return None
-            os.utime(path)  # used last: see _make_room
+            os.utime(path)  # marks it as recently used for _make_room
             with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
                 tables = recipe.form(**{name: arrays[name] for name in recipe.form._fields})
                 about = json.loads(bytes(arrays["about"]).decode())
@@ -172,7 +176,10 @@ class Shelf:
         return None
 
     def _write(self, key: str, prepared: Prepared) -> Prepared:
-        """Keep it in a file; where that is impossible it is made anew by the next run, no more."""
+        """Store data in a file and return it with the size of the file.
+
+        If the file cannot be written, the data is returned unchanged, and the next run has to make it again.
+        """
         path = self._path(key, prepared.kind)
         if path is None or not self.disk:
             return prepared
@@ -188,7 +195,7 @@ class Shelf:
         np.savez(file, about=np.frombuffer(about.encode(), np.uint8), **prepared.tables._asdict())
         content = file.getvalue()
         data = blake2b(content, digest_size=_CHECK).digest() + content
-        if len(data) > self.disk:  # nor does it drive out what others will want again
+        if len(data) > self.disk:  # too large; check this before other files are deleted to make room
             return prepared
         part = path.with_name(f"{path.name}.{os.getpid()}")
         try:
@@ -203,10 +210,10 @@ class Shelf:
         return replace(prepared, disk_bytes=len(data))
 
     def _make_room(self, folder: Path, size: int) -> None:
-        """Give up the files that were not used for the longest time."""
+        """Delete the least recently used files, so that a new file of `size` bytes fits into the limit."""
         files = []
         for path in folder.iterdir():
-            with suppress(FileNotFoundError):  # another process gives up files as well
+            with suppress(FileNotFoundError):  # another process may delete files at the same time
                 about = path.stat()
                 files.append((about.st_mtime, about.st_size, path))
         for _, length, path in sorted(files, reverse=True):
@@ -216,11 +223,17 @@ class Shelf:
 
 
 SHELF = Shelf()
-"""That of this process."""
+"""Cache of this process."""
 
 
 def obtain(recipe: Recipe, grid: Grid, stopwatch: Stopwatch | None = None) -> Generator[Step, None, Prepared]:
-    """What the recipe makes of this map, in pieces."""
+    """Return the data for this map; if it has to be made, yield the progress.
+
+    Args:
+        recipe: recipe of the data.
+        grid: map.
+        stopwatch: clock in seconds that measures the time of making it; None: not measured.
+    """
     key = recipe.key(grid)
     found = SHELF.get(key, recipe)
     if found is not None:
@@ -233,38 +246,42 @@ def obtain(recipe: Recipe, grid: Grid, stopwatch: Stopwatch | None = None) -> Ge
         made = yield from recipe.make(grid)
         build_ms = 1000.0 * (stopwatch() - before) if stopwatch else None
         return SHELF.put(key, _prepared(recipe, made, build_ms))
-    finally:  # also when whoever asked has given it up
+    finally:  # also if the caller cancels
         if being_made is not None:
             del _AHEAD[key]
             being_made.set_result(None)
 
 
 def fetch(recipe: Recipe, grid: Grid) -> Prepared:
-    """What the recipe makes of this map, at once. What is being made ahead already is waited for."""
+    """Return the data for this map; make it if necessary. If a thread is making it already, wait for that thread."""
     being_made = _AHEAD.get(recipe.key(grid)) if _AHEAD else None
     if being_made is not None and not _IS_MAKER.get():
         being_made.result()
     return _finished(obtain(recipe, grid))
 
 
-_AHEAD: dict[str, Future[None]] = {}  # by the key of what is being made: done when it is there, or given up
-_IS_MAKER = ContextVar("is_maker", default=False)  # whether this is the thread that makes it
-_WANTED: dict[int, int] = {}  # by whoever wants something: the number of its last wish
+_AHEAD: dict[str, Future[None]] = {}  # data that the thread is making, by key; set when it is made or cancelled
+_IS_MAKER = ContextVar("is_maker", default=False)  # whether this is the thread of _MAKER
+_WANTED: dict[int, int] = {}  # number of the last request of each owner; 0: cancelled
 _MAKER = ThreadPoolExecutor(1, "ahead")
 
 
 def make_ahead(owner: int, steps: Iterator[Step]) -> None:
-    """Make data in a thread of its own while its owner goes on; fetching it later finds it, or waits for the rest.
+    """Prefetch data in a thread. A later `fetch` finds it finished, or waits for it.
 
-    Only the last wish of an owner counts: an earlier one is given up, or never begun. What is simulated does not depend
-    on any of this. `steps` must hold a map that nobody edits.
+    Only the last request of an owner counts: earlier ones are cancelled or never begun. Results of the simulation do
+    not depend on prefetching.
+
+    Args:
+        owner: id of the requester.
+        steps: iterator that makes the data, from a map that is not edited meanwhile.
     """
     _WANTED[owner] = number = _WANTED.get(owner, 0) + 1
     _MAKER.submit(_make_ahead, owner, number, steps)
 
 
 def give_up_ahead() -> None:
-    """Nobody wants any of it now: the program ends, and would wait for it."""
+    """Cancel all prefetching at the end of the program, which would otherwise wait for the thread."""
     _WANTED.update(dict.fromkeys(_WANTED, 0))
 
 
@@ -275,7 +292,7 @@ def _make_ahead(owner: int, number: int, steps: Iterator[Step]) -> None:
 
 
 def made_now(recipe: Recipe, grid: Grid) -> Prepared:
-    """The same, made anew and kept nowhere: for measuring."""
+    """Make data without reading or filling the cache, for measurements."""
     return _prepared(recipe, _finished(recipe.make(grid)), None)
 
 
@@ -294,5 +311,5 @@ def _finished(making: Generator[Step, None, Result]) -> Result:
 
 
 def params_of(params: Mapping[str, Value], *names: str) -> tuple[tuple[str, Value], ...]:
-    """Those parameters of an agent on which a recipe depends, as a recipe wants them."""
+    """Return some parameters of an agent in the form of `Recipe.params`."""
     return tuple((name, params[name]) for name in names)

@@ -1,4 +1,4 @@
-"""Making all the data that some agents will want on a map, in pieces, before they are made."""
+"""Preparation of all data that some agents need on a map, in steps, before the agents are created."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -16,7 +16,15 @@ def preparing(
     ends: tuple[int, int],
     stopwatch: Stopwatch | None = None,
 ) -> Iterator[Step]:
-    """What each agent needs, one after the other. Whoever stops asking keeps what is finished."""
+    """Make the data of each agent in turn, and yield the progress. On a cancel, finished data stays in the cache.
+
+    Args:
+        configs: agents that will be created.
+        specs: known algorithms by key.
+        grid: map.
+        ends: shared start and goal.
+        stopwatch: clock in seconds that measures the time of making data; None: not measured.
+    """
     for config in configs:
         spec = specs[config.kind]
         params = parse_params(spec.params, config.params, spec.key, [])
@@ -26,5 +34,5 @@ def preparing(
 
 
 def is_anything_needed(configs: Iterable[AgentConfig], specs: Mapping[str, AgentSpec]) -> bool:
-    """Whether any of these agents computes data before its run."""
+    """Return whether any of these agents needs data that is computed before the run."""
     return any(specs[config.kind].has_data for config in configs if config.kind in specs)

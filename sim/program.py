@@ -1,24 +1,24 @@
-"""Where this program lies and what its user calls it."""
+"""Folders, version and command name of this program."""
 
 import importlib.metadata
 import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-"""The folder of main.py: a checkout, or the private folder of the installed package."""
+"""Folder of main.py: a checkout, or the private folder of the installed package."""
 
 ASSETS = ROOT / "assets"
-"""What comes with the program: examples, lessons, maps, experiments."""
+"""Folder of the examples, lessons, maps and experiments that come with the program."""
 
 IS_INSTALLED = ROOT.name == "_app"
 
 
 def version() -> str:
-    """The version as pyproject.toml says it; installed, as it was when the package was built."""
+    """Return the version from pyproject.toml; for an installed program, from its package."""
     if IS_INSTALLED:
         return importlib.metadata.version("backmove")
     return str(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
 
 
 NAME = "backmove" if IS_INSTALLED else "python main.py"
-"""The words that a command line begins with, for messages."""
+"""Beginning of a command line that starts the program, for messages."""

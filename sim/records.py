@@ -1,4 +1,4 @@
-"""Making the records of solved problems of a map: see sim/kernels/records.py and sim/prepared.py."""
+"""Records of solved problems of a map, made before the run: see sim/kernels/records.py and sim/prepared.py."""
 
 import os
 import random
@@ -16,17 +16,17 @@ from sim.params import Value
 from sim.prepared import Made, Making, Recipe, Step, params_of
 
 BATCH = 32
-"""Problems that a worker solves before it says how far it is."""
+"""Number of problems that a worker solves between two reports of progress."""
 
 Pair = tuple[int, int]
 
 
 RECORDS = "records"
-"""The kind of this data."""
+"""Kind of this prepared data."""
 
 
 def recipe(params: Mapping[str, Value]) -> Recipe:
-    """The recipe for so many records, of problems drawn with this seed."""
+    """Return the recipe for the number of records and the seed that an agent's parameters give."""
     count, seed = int(params["records"]), int(params["seed"])
     return Recipe(RECORDS, params_of(params, "records", "seed"), lambda grid: _make(grid, count, seed), Records)
 
@@ -43,9 +43,10 @@ def _make(grid: Grid, count: int, seed: int) -> Making:
 
 
 def draw_pairs(grid: Grid, count: int, seed: int) -> list[Pair]:
-    """Random starts and goals, evenly from the largest component of the map; none if it has but one cell.
+    """Return random pairs of start and goal, uniformly from the largest component of the map.
 
-    Never more than there are problems: on a tiny map the same ones would only come again.
+    The list has at most as many pairs as there are different problems, because a tiny map would only repeat them. It
+    is empty if the component has only one cell.
     """
     cells = np.empty(grid.cells, np.int32)
     size = int(kernels.largest_component(grid.ground, np.zeros(grid.cells, np.int32), cells))
@@ -57,7 +58,10 @@ def draw_pairs(grid: Grid, count: int, seed: int) -> list[Pair]:
 
 
 def _solve_all(grid: Grid, pairs: Sequence[Pair]) -> Iterator[tuple[list[npt.NDArray[np.int32]], int]]:
-    """The records of all pairs in their order, batch by batch, on all cores. Each is the same whoever makes it."""
+    """Yield records and expansions for the pairs in their order, batch by batch, solved on all cores.
+
+    The records do not depend on the number of cores.
+    """
     batches = [pairs[i : i + BATCH] for i in range(0, len(pairs), BATCH)]
     workers = min(len(batches), os.cpu_count() or 1)
     if workers < 2:
@@ -75,19 +79,19 @@ def _solve_all(grid: Grid, pairs: Sequence[Pair]) -> Iterator[tuple[list[npt.NDA
     with ThreadPoolExecutor(workers) as pool:
         try:
             yield from pool.map(solve, batches)
-        finally:  # whoever stopped asking does not want the rest
+        finally:  # if the caller cancels, the remaining batches are not needed
             pool.shutdown(cancel_futures=True)
 
 
 class _Solver:
-    """The memory of one worker."""
+    """Worker with memory of its own."""
 
     def __init__(self, grid: Grid) -> None:
         self.ground, self.search = grid.ground, new_search(grid.cells)
         self.way, self.record = (np.empty(grid.cells, np.int32) for _ in range(2))
 
     def __call__(self, pairs: Sequence[Pair]) -> tuple[list[npt.NDArray[np.int32]], int]:
-        """The records of these pairs, and the expansions of all searches."""
+        """Return the records of these pairs, and the expansions of all searches."""
         records, expansions = [], 0
         for start, goal in pairs:
             length, spent = kernels.solve(self.ground, self.search, start, goal, self.way, self.record)
@@ -111,7 +115,7 @@ def _tables(grid: Grid, solved: Sequence[npt.NDArray[np.int32]]) -> Records:
 
 
 def tree_order(ends: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """The records as a balanced tree: the middle of each part splits it along its axis, the axes take turns."""
+    """Return the order of records in a balanced k-d tree: the middle of each part splits it, along alternating axes."""
     order = np.arange(len(ends), dtype=np.int32)
     parts = [(0, len(ends), 0)]
     while parts:

@@ -1,4 +1,4 @@
-"""The maps in assets/maps, made again from their recipes: `python -m sim.remake_maps [FOLDER]`."""
+"""Command that writes the maps in assets/maps from their recipes: `python -m sim.remake_maps [FOLDER]`."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ RECIPES: dict[str, dict[str, int | str]] = {
     "corner-40": {"kind": "corner", "size": 40},
     "two-corridors": {"kind": "two-corridors", "size": 24},
 }
-"""File name without `.map` -> recipe."""
+"""Recipes by file name without `.map`."""
 
 _INTRODUCTION = """\
 # Where these maps come from
@@ -35,13 +35,13 @@ in place of a file: `map: {generate: {kind: ...}}`. Cells are `[x, y]`, from the
 
 
 def make(name: str) -> Generated:
-    """The shipped map of this name, from its recipe."""
+    """Generate the shipped map with this name from its recipe."""
     recipe: dict[str, object] = dict(RECIPES[name])
     return generate(recipe.pop("kind"), recipe, name)
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """Names and texts of all files that belong into the folder."""
+    """Yield name and text of every file that belongs into the folder."""
     sections = [_INTRODUCTION]
     for name in RECIPES:
         made = make(name)

@@ -1,4 +1,4 @@
-"""How a run without a window goes on, how it ended, and everything that is counted of it, as one line of plain data."""
+"""Results of runs without a window: the outcome and all measures of an agent as one line of plain data."""
 
 import math
 from collections import Counter, defaultdict
@@ -24,11 +24,17 @@ PLACED = frozenset(
     {"cost", "optimal", "suboptimality", "moves", "back_moves", "nonoptimal_moves", "revisits"}
     | {"expansions", "max_expansions", "restarts", "trial"}
 )
-"""These stand at places of their own in a result, or, as the trial does, only where agents walk more than once."""
+"""Keys of measures that `result` writes at fixed positions, or, as the trial, only for agents with several trials."""
 
 
 def outcome_of(world: World, walker: Walker, if_active: str) -> str:
-    """How an agent ended in one word; `if_active` says why the run ended for one that was still on its way."""
+    """Return in one word how an agent ended.
+
+    Args:
+        world: world at the end of the run.
+        walker: agent.
+        if_active: outcome of an agent that was still active, which is the reason why the run ended.
+    """
     if walker.offence is not None:
         return FAILED if walker.offence.is_failure else BROKE_RULES
     status = walker.agent.status
@@ -42,27 +48,40 @@ def outcome_of(world: World, walker: Walker, if_active: str) -> str:
 
 
 class Proofs:
-    """When each agent last proved that there is no path. Its rows say so only until time goes on for the others."""
+    """Last tick in which each agent proved that there is no path. Its rows contain it only until the next advance."""
 
     def __init__(self) -> None:
         self._ticks: dict[int, int] = {}
 
     def look(self, walkers: Iterable[Walker]) -> None:
-        """Note what came of the last advance. Who has arrived is not asked for rows: of a crowd most have, most of the
-        time.
+        """Update the ticks after an advance.
+
+        Statuses are checked before rows, because rows are slow to read and most agents of a crowd have arrived.
         """
         for walker in walkers:
             if walker.agent.status in (Status.NO_PATH, Status.GAVE_UP) and walker.bare_rows.size:
                 self._ticks[walker.id] = walker.rows_tick + walker.bare_rows.size - 1
 
     def tick_of(self, walker: Walker) -> int | None:
+        """Return the tick of an agent's last proof; None if there was none."""
         return self._ticks.get(walker.id)
 
 
 def result(
     world: World, walker: Walker, outcome: str, map_name: str, no_path_tick: int | None = None, **more: Any
 ) -> dict[str, Any]:
-    """One result line. The keys up to `digest` are the published ones; later measures follow by themselves."""
+    """Return the result line of an agent.
+
+    The keys up to `digest` are the published ones. All measures that have no fixed position follow automatically.
+
+    Args:
+        world: world at the end of the run.
+        walker: agent.
+        outcome: how the agent ended, see `outcome_of`.
+        map_name: name of the map for the line.
+        no_path_tick: tick in which the agent proved that there is no path; None: it did not.
+        more: further keys for the line.
+    """
     metrics = world.metrics(walker)
     optimal = metrics.optimal if metrics.optimal != float("inf") else None
     return {
@@ -98,9 +117,10 @@ def result(
 
 
 def trial_result(line: dict[str, Any], trial: Trial, outcome: str = REACHED) -> dict[str, Any]:
-    """The result line of one trial of an agent whose whole result is `line`.
+    """Return the result line of one trial of an agent whose whole result is `line`.
 
-    What nobody counts by trial is of the whole run (max_expansions, first_move, planning_ms, digest) or null.
+    Numbers that are not counted per trial are those of the whole run (max_expansions, first_move, planning_ms, digest)
+    or null.
     """
     return {
         **line,
@@ -127,16 +147,18 @@ def trial_result(line: dict[str, Any], trial: Trial, outcome: str = REACHED) -> 
 
 
 Group = tuple[str, str]
-"""Its name, or label and number of an agent that is a group of its own; and the kind."""
+"""Name of a group and key of its algorithm. The name for an agent without a group is its label and id."""
 
 
 def group_of(walker: Walker) -> Group:
+    """Return the group of an agent; an agent without a group forms a group of its own."""
     return walker.config.group or f"{walker.label} {walker.id}", walker.spec.key
 
 
 def group_ms(world: World) -> dict[Group, float]:
-    """Milliseconds that each group took in the last advance, changes of the map left out; without those groups of which
-    nobody planned. The world has a clock.
+    """Return the milliseconds that each group took in the last advance, without the time for map changes.
+
+    Groups in which no agent planned are left out. The world must have a clock.
     """
     seconds: defaultdict[Group, float] = defaultdict(float)
     for crew in world.crews:
@@ -150,14 +172,15 @@ def group_ms(world: World) -> dict[Group, float]:
 
 @dataclass
 class TickTimes:
-    """Milliseconds of each tick; of a group only of those in which some of it planned."""
+    """Milliseconds of each tick of a run, in total and by group."""
 
-    limit: float = 0.0  # what the last tick that had a limit was given for all agents; 0: none had one
-    every: list[float] = field(default_factory=list)  # of the whole tick
+    limit: float = 0.0  # last limit of a tick in ms for all agents; 0: no tick had one
+    every: list[float] = field(default_factory=list)  # ms of each whole tick
+    # Milliseconds of each group, only for ticks in which one of its agents planned.
     groups: defaultdict[Group, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def take(self, world: World, ms: float) -> None:
-        """The last advance was one tick, which took so long."""
+        """Add the last advance, which must have been one tick and took `ms` milliseconds."""
         self.limit = world.tick_ms or self.limit
         self.every.append(ms)
         for group, own in group_ms(world).items():
@@ -173,7 +196,7 @@ def group_lines(world: World, outcomes: Iterable[tuple[Walker, str]], times: Tic
         walkers, outcomes_of_group = zip(*members, strict=True)
         yield _group_line(world, group[1], walkers, outcomes_of_group) | {
             "tick_ms": times.limit or None,
-            "reproducible": not times.limit,  # else a clock had a say, and nobody else gets the same run
+            "reproducible": not times.limit,  # with a time limit the run depends on the speed of the machine
             **_spread("tick_ms", times.every),
             "group_ticks": len(times.groups[group]),
             **_spread("group_ms", times.groups[group]),
@@ -192,7 +215,7 @@ def _spread(name: str, ms: Sequence[float]) -> dict[str, float | None]:
 
 
 _COUNTED_IN_GROUPS = (GAVE_UP, BROKE_RULES, FAILED, REMOVED, INTERRUPTED)
-"""Outcomes with a column of their own in the line of a group, besides those who arrived or have no path."""
+"""Outcomes that the line of a group counts, in addition to agents that arrived or have no path."""
 
 
 def _group_line(world: World, kind: str, members: Sequence[Walker], outcomes_of_group: Iterable[str]) -> dict[str, Any]:
@@ -222,7 +245,7 @@ def _group_line(world: World, kind: str, members: Sequence[Walker], outcomes_of_
     }
 
 
-_PATIENCE = 100  # ticks on one spot, for each cell of the map, after which an agent counts as stuck
+_PATIENCE = 100  # ticks on one cell, per cell of the map, after which an agent counts as stuck
 
 
 def steps_alone(
@@ -232,10 +255,18 @@ def steps_alone(
     longest_step: Callable[[], int] = lambda: BULK,
     max_ticks: float = math.inf,
 ) -> Iterator[None]:
-    """Advance a world of one agent, on a map that stays as it is, until it is done, out of moves or ticks, or has stood
-    longer than any search can take.
+    """Advance a world with one agent and no changes, and yield after each step.
 
-    An agent moves at most once a tick, so it cannot pass the move limit within a step of what it has left.
+    The iteration ends when the agent is done, has no moves or ticks left, or has not moved for longer than any search
+    can take. An agent moves at most once per tick, so a step of as many ticks as moves are left cannot exceed the
+    limit of moves.
+
+    Args:
+        world: world with one agent and without changes of the map.
+        walker: the agent.
+        max_moves: maximum of moves.
+        longest_step: returns the maximum of ticks for the next step.
+        max_ticks: maximum of ticks.
     """
     patience = _PATIENCE * world.grid.cells
     moves = last_move = 0
