@@ -133,7 +133,7 @@ def _together(made: list[_Level], parents: list[Ints], reps: list[Ints], node_of
 
 
 def _flat(firsts: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """Concatenate the offset arrays of all levels. That of level 0 is given without its end."""
+    """Concatenate the offset arrays of all levels. The array of level 0 has no final entry."""
     parts, offset = [firsts[0]], 0
     for beginnings in firsts[1:]:
         parts.append(beginnings[:-1] + offset)

@@ -221,13 +221,13 @@ class AgentSpec:
     is_real_time: bool = True  # whether it obeys the budget of every tick, or a bound of its own, see `needed`
     proves_no_path: bool = True
     is_complete: bool = True  # whether it reaches every reachable goal of a map that does not change
-    # Whether these parameters, which are offered for comparison, make it incomplete.
+    # Test whether parameters that are offered for comparison make it incomplete.
     may_loop: Callable[[Mapping[str, Value]], bool] = _never
     runs_in_bulk: bool = True  # whether it knows the true map, so that none of its moves can be refused
     is_own: bool = False  # whether it is from a user's file: its map is read-only, and its code may fail
     keeps_h: bool = False  # whether it is a Learner, for which further trials make sense
     converges_to_optimal: bool = True  # for a Learner: whether a trial that changes no h follows a cheapest path
-    # Error message for a budget that does not fit the parameters, or None.
+    # Check of a budget with the parameters; returns an error message or None.
     check_budget: Callable[[int, Mapping[str, Value]], str | None] = _any_budget
     needed: Callable[[Mapping[str, Value]], float] = _nothing
     """Maximum of expansions that a tick may make regardless of the budget. Infinity: there is no bound, so with these

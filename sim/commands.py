@@ -398,7 +398,7 @@ class Note:
 
 
 def together(commands: Iterable[Command]) -> list[Command]:
-    """Return the commands with those that can be merged merged, such as the many pieces of a stroke."""
+    """Merge commands where possible, such as the many pieces of a stroke, and return the result."""
     found: list[Command] = []
     for command in commands:
         for i, earlier in enumerate(found):

@@ -50,7 +50,7 @@ def _make(grid: Grid, cap: int) -> Making:
 
 
 def expected_fits(records: int, share: float) -> float:
-    """Return how many of `records` records are expected to fit a random problem; `share` is that of `Coverage`."""
+    """Return how many of `records` records are expected to fit a random problem; see `Coverage.share`."""
     return records * share**2
 
 

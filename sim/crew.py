@@ -64,7 +64,7 @@ class Stint:
 
 
 class Seat(NamedTuple):
-    """Index of a walker in a batch, which stores the rows of all its walkers and extracts those of one on demand."""
+    """Index of a walker in a batch. The batch stores the rows of all its walkers; this class extracts one walker's."""
 
     crew: "Crew"
     place: int

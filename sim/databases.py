@@ -61,7 +61,7 @@ def recipe(level: int, region: int, cap: int, needs: str) -> Recipe:
     Args:
         level: The level of the abstraction whose regions have entries.
         region: The goal region, a node of that level.
-        cap: The largest depth, or UNCAPPED. Subgoals alone need no cap.
+        cap: The maximum depth, or UNCAPPED. Subgoals alone need no cap.
         needs: "subgoals"; "near depths", with the subgoals; "far depths", alone; or "all depths", all three databases.
     """
     cap = cap if needs != "subgoals" else UNCAPPED

@@ -162,7 +162,7 @@ class Grid:
 
     @property
     def original_cells(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Return the cells that were free when the map was opened, and those that were blocked."""
+        """Return the cells that were free when the map was opened, and the cells that were blocked."""
         if self._lookups.original_cells is None:
             was_free = self.is_passable_letter(self.original.reshape(-1))
             self._lookups.original_cells = np.flatnonzero(was_free), np.flatnonzero(~was_free)

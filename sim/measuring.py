@@ -2,7 +2,7 @@
 
     measuring.walked(agent, metrics, position, rows)    judge moves made on the present map, or queue them
     measuring.spend(ticks)                  judge queued moves within the allowance for `ticks` ticks
-    measuring.prepare_change()              call before the map or the goal changes: moves still queued are dropped
+    measuring.prepare_change()              call before the map or the goal changes: judges or drops queued moves
     measuring.changed(goal, aim)            call after the change; `aim` is a cell near those asked for next
     measuring.knows(agent)                  whether all moves of an agent have been judged
     measuring.will_know(agent)              whether all of them have been or can still be judged

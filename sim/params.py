@@ -11,7 +11,7 @@ Value = bool | int | float | str
 
 
 class ConfigError(ValueError):
-    """Error in the user's input. It says where, what was expected, what was given, and the nearest known name.
+    """Error in the user's input, with its position, the expected value, the given value and the nearest known name.
 
     It has one or more problems; each is one line, shown unchanged on the terminal and in the window.
     """
@@ -45,7 +45,8 @@ def typed_text(text: str) -> str:
 
 def nearest(name: object, known: Iterable[str]) -> str:
     """Return "; did you mean 'x'?" for the nearest known name, or "" if no name is similar."""
-    near = difflib.get_close_matches(str(name)[:80], list(known), n=1, cutoff=0.6)  # a name may be as long as its file
+    # The name is cut, because a file may contain a very long one.
+    near = difflib.get_close_matches(str(name)[:80], list(known), n=1, cutoff=0.6)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 

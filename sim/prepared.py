@@ -13,7 +13,7 @@ and the version of the recipe. Data never changes once it is made, so agents, br
 took long to make is stored in the user's cache folder. Files have a checksum; a damaged file is ignored and its data
 made again.
 
-The simulation reads no clock: a caller that wants to measure the time passes a stopwatch.
+The simulation reads no clock: a caller may pass a stopwatch to measure the time.
 """
 
 import io

@@ -177,7 +177,8 @@ class Referee:
     def _known_distance(self, walker: Walker) -> float:
         """Return the true cost from an agent to its goal.
 
-        The result is infinity if there is no path, and also if only an expensive search could find out.
+        The result is infinity if there is no path, and also if the distance is not known within the allowance. Without
+        measuring, or for a goal of its own, only agents from users' files get a search.
         """
         if walker.own_goal is not None or not self.measuring.is_on:
             goal, is_own = self.goal_of(walker), walker.spec.is_own

@@ -119,8 +119,8 @@ def result(
 def trial_result(line: dict[str, Any], trial: Trial, outcome: str = REACHED) -> dict[str, Any]:
     """Return the result line of one trial of an agent whose whole result is `line`.
 
-    Numbers that are not counted per trial are those of the whole run (max_expansions, first_move, planning_ms, digest)
-    or null.
+    Numbers that are not counted per trial (max_expansions, first_move, planning_ms, digest) describe the whole run, or
+    are null.
     """
     return {
         **line,

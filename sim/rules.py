@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class AgentFailedError(Exception):
-    """Failure of an agent's code. The text says what failed and, if known, in which file and line."""
+    """Failure of an agent's code. The text describes the failure and, if known, names file and line."""
 
 
 class AgentTooSlowError(AgentFailedError):

@@ -15,7 +15,7 @@ class TickTimer:
     """
 
     def __init__(self) -> None:
-        self._turn_s = 0.0  # mean time of a turn so far in this tick, at first that of the last tick; 0: unknown
+        self._turn_s = 0.0  # mean time of a turn in this tick, or at its beginning in the last tick; 0: unknown
         self._closing_s = 0.0  # estimated time between the last reading of the clock in a tick and the end of the tick
         self._begin_s = self._first_turn_s = self._last_look_s = self._end_s = 0.0
         self._batch = 0

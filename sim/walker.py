@@ -53,7 +53,7 @@ class Walker:
     trial_began: TrialCounts = field(default_factory=TrialCounts)  # counts at the beginning of the present trial
 
     def __post_init__(self) -> None:
-        # Agents written in Python access the fields of rows by name; kernels need plain arrays.
+        # Agents written in Python access the fields of rows by name; kernels are called faster with plain arrays.
         self.new_log = log.new_bare_log if getattr(self.agent, "takes_bare_rows", False) else log.new_log
         self._look_at_counts()
 
@@ -213,7 +213,7 @@ class Walker:
 
     @property
     def state_word(self) -> str:
-        """Return one of STATE_WORDS, which says what the agent is doing or how it ended."""
+        """Return one of STATE_WORDS, for what the agent is doing or how it ended."""
         if self.offence is not None:
             return self.offence.word
         if self.most_trials > 1 and self.is_converged:

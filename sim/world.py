@@ -63,7 +63,7 @@ class World:
     """One map with its agents, its queue of commands and its time, counted in ticks."""
 
     is_live = True
-    """Whether ticks are computed for the first time, so that `clock` may limit them. Replays repeat Serve commands."""
+    """Flag: ticks are computed for the first time, so `clock` may limit them. Replays obey Serve commands instead."""
 
     clock: Callable[[], float] | None = None
     """Clock in seconds for time limits and for display: it measures each batch as a whole and each unbatched agent.
@@ -308,7 +308,7 @@ class World:
         return BULK if len(self.walkers) <= _MOST_ROWS // BULK else max(1, _MOST_ROWS // len(self.walkers))
 
     def apply_now(self) -> None:
-        """Apply the commands due at this tick without advancing time, so that their effect shows in a paused window."""
+        """Apply everything due at this tick without advancing time, so that its effect shows in a paused window."""
         self._apply_due()
 
     @property
@@ -509,7 +509,7 @@ class World:
         return self._take_in(crew, crew.run(self.grid, self.tick, self.budget, ticks, self.clock))
 
     def _take_in(self, crew: Crew, stint: Stint) -> Stint:
-        """Apply the results of a batch: stop agents that broke a rule, and end the trials of those that arrived.
+        """Apply the results of a batch: stop agents that broke a rule, and end the trials of agents that arrived.
 
         Returns:
             `stint`, with `done` reduced to the legal rows.
@@ -592,7 +592,7 @@ class World:
         return ~refused
 
     def _positions(self) -> list[int]:
-        """Return the cells that agents occupy; those of a batch are read in one kernel call."""
+        """Return the cells that agents occupy. For each batch, one kernel call reads all of them."""
         settled = self._seating.settled(self.walkers)
         if settled is None:
             return [walker.position for walker in self.walkers]
@@ -636,7 +636,7 @@ class World:
         """Move the shared goal, or the goal of one agent, which has a goal of its own from then on.
 
         Args:
-            cell: new goal. If it is blocked, the goal stays and a note says so.
+            cell: new goal. If it is blocked, a note is added and the goal does not move.
             agent: id of the agent; None: all agents without a goal of their own.
         """
         if not self._can_be_goal(cell):
