@@ -62,6 +62,7 @@ def region_table(levels: Levels, level: int) -> Ints:
 
 
 def _ground_level(grid: Grid) -> tuple[_Level, Ints, Ints]:
+    """Return level 0, the node of each cell, and the cell of each node."""
     node_of, cell_of = np.empty(grid.cells, np.int32), np.empty(grid.cells, np.int32)
     count = int(cliques.number_cells(grid.free, node_of, cell_of))
     cell_of = cell_of[:count].copy()
@@ -111,6 +112,7 @@ def _make(grid: Grid) -> Making:
 
 
 def _together(made: list[_Level], parents: list[Ints], reps: list[Ints], node_of: Ints) -> Levels:
+    """Combine all levels into one hierarchy with a common numbering of nodes."""
     sizes = [level.size.size for level in made]
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     parents = [*parents, np.full(sizes[-1], -1, np.int32)]

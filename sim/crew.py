@@ -75,6 +75,7 @@ class Seat(NamedTuple):
         return own[0] if len(own) == 1 else np.concatenate(own) if own else log.new_bare_log(0)
 
     def lately(self) -> Lately:
+        """Return what `Walker.lately` would be if the walker stored its own rows."""
         return Lately(
             self.rows(),
             int(self.crew.row_ticks[self.place]),

@@ -81,6 +81,7 @@ def _make_all(level: int, region: int, cap: int, grid: Grid) -> Making:
 
 
 def _make(level: int, region: int, cap: int, needs: str, grid: Grid) -> Making:
+    """Make the column of one goal region; `needs` selects its arrays as in `recipe`."""
     abstraction = yield from obtain(RECIPE, grid)
     levels = abstraction.tables
     field, expansions = _field(grid, int(levels.rep[region]))
@@ -114,6 +115,7 @@ def abstract_recipe(lower: int, level: int, region: int, cap: int, needs: str, c
 
 
 def _make_abstract(lower: int, level: int, region: int, cap: int, needs: str, cost: str, grid: Grid) -> Making:
+    """Make a column with depths for LRTA* on level `lower`; arguments as in `abstract_recipe`."""
     levels = (yield from obtain(RECIPE, grid)).tables
     is_near, expansions = needs == "near depths", 0
     subgoal = np.empty(0, np.int32)

@@ -83,6 +83,7 @@ def label_maps(maps: Iterable[Iterable[tuple[Grid, int, int]]], q: int, steps: i
 
 
 def _label_one(grid: Grid, start: int, goal: int, q: int, steps: int, dmax: int) -> tuple[Floats, Ints]:
+    """Walk LRTA* on one problem; return the features and labels of the visited states."""
     state = np.zeros(1, learner.STATE).view(np.recarray)
     learner.stand(state, start, goal)
     learner.set_limit(state, grid.longest_way)

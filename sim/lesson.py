@@ -1,7 +1,7 @@
 """Lessons: runs that are shown in steps, with a text and claims for each step. No window, no files here.
 
 ticks = settled(lesson, specs)      the tick of each step, found by one run; all runs of a lesson are equal
-broken_claims(lesson, specs)        claims of the steps that are false in the run
+broken_claims(lesson, specs)        claims and marked answers that are false in the run
 """
 
 import math
@@ -62,7 +62,7 @@ class Question:
     because: str  # explanation
     claims: tuple[tuple["Claim", ...], ...] = ()  # per answer: what the run shows if, and only if, the answer is right
     seen_after: int = 1  # number of steps after which the run shows it
-    line: int = 0  # of `right` in the file, for messages
+    line: int = 0  # line of `right` in the file, for messages
 
     @property
     def is_checked(self) -> bool:
@@ -176,6 +176,7 @@ def _walked(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> Iterator[tuple[Wo
 
 
 def _run_to(world: World, when: When) -> None:
+    """Advance the world until the condition of a step holds; raise a ConfigError if it never does."""
     if when.tick is not None:
         _run_to_tick(world, when.tick)
         return
@@ -189,6 +190,7 @@ def _run_to(world: World, when: When) -> None:
 
 
 def _run_to_tick(world: World, tick: int) -> None:
+    """Advance the world to a tick; raise a ConfigError if it is in the past or the run ends before."""
     if tick < world.tick:
         raise ConfigError(f"tick {tick:,} is before tick {world.tick:,}, at which the step before stands")
     while world.tick < tick:
@@ -209,6 +211,7 @@ def _how_far(world: World) -> str:
 
 
 def _happens(walker: Walker, event: str) -> bool:
+    """Return whether an event happened to the agent in the last tick."""
     if event == NO_PATH:
         return walker.agent.status is Status.NO_PATH
     if event == CONVERGED:
@@ -217,6 +220,7 @@ def _happens(walker: Walker, event: str) -> bool:
 
 
 def named(world: World, label: str) -> Walker:
+    """Return the walker with this label; raise a ConfigError if the run has removed it."""
     found = next((walker for walker in world.walkers if walker.label == label), None)
     if found is None:
         raise ConfigError(f"{label} is not there any more in tick {world.tick:,}: the run has removed it")
@@ -237,6 +241,7 @@ def _problem_of(claim: Claim, world: World) -> str:
 
 
 def _what_speaks_against(claim: Claim, world: World) -> str:
+    """Return an error message if a claim is false, else "". Raise a ConfigError if its agent is missing."""
     if claim.state:
         state = named(world, claim.agent).state_word
         return "" if state == claim.state else f"{claim.agent} is said to be {claim.state}, and is {state}"

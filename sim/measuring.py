@@ -134,6 +134,7 @@ class Measuring:
         self.goal, self._aim, self._is_old = goal, aim, True
 
     def _judge(self, allowed: int) -> None:
+        """Judge queued moves with at most `allowed` expansions; moves left over remain in the queue."""
         is_limited = allowed < _UNLIMITED
         end = self.expansions + allowed if is_limited else 0
         while self._waiting:

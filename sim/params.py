@@ -123,6 +123,7 @@ class Param:
         return parsed
 
     def _typed(self, value: object) -> Value | None:
+        """Return `value` as the type of the parameter, without checking limits; None if that is impossible."""
         if self.kind is bool:
             return _as_bool(value)
         if isinstance(value, bool):

@@ -147,6 +147,7 @@ class Shelf:
         return prepared
 
     def _hold(self, key: str, prepared: Prepared) -> None:
+        """Keep data in memory, and evict the least recently used data above the limit."""
         self.held[key] = prepared
         size = sum(other.bytes for other in list(self.held.values()))
         while size > self.memory and len(self.held) > 1:
@@ -302,6 +303,7 @@ def _prepared(recipe: Recipe, made: Made, build_ms: float | None) -> Prepared:
 
 
 def _finished(making: Generator[Step, None, Result]) -> Result:
+    """Run a generator to its end, and return its result."""
     while True:
         try:
             next(making)

@@ -101,6 +101,7 @@ class _Solver:
 
 
 def _tables(grid: Grid, solved: Sequence[npt.NDArray[np.int32]]) -> Records:
+    """Return the records in the form that kernels read."""
     lengths = [record.size for record in solved]
     first = np.array([record[0] for record in solved], np.int64)
     last = np.array([record[-1] for record in solved], np.int64)

@@ -205,6 +205,7 @@ def group_lines(world: World, outcomes: Iterable[tuple[Walker, str]], times: Tic
 
 
 def _spread(name: str, ms: Sequence[float]) -> dict[str, float | None]:
+    """Return median, 99th percentile and maximum of some times, with keys that begin with `name`."""
     if not ms:
         return {f"{name}_median": None, f"{name}_p99": None, f"{name}_worst": None}
     return {
@@ -219,6 +220,7 @@ _COUNTED_IN_GROUPS = (GAVE_UP, BROKE_RULES, FAILED, REMOVED, INTERRUPTED)
 
 
 def _group_line(world: World, kind: str, members: Sequence[Walker], outcomes_of_group: Iterable[str]) -> dict[str, Any]:
+    """Return the counts of one group as a line of plain data."""
     outcomes = Counter(outcomes_of_group)
     every = [world.metrics(walker) for walker in members]
     arrived = [m for m, walker in zip(every, members, strict=True) if walker.has_arrived]

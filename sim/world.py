@@ -248,6 +248,7 @@ class World:
         insort_right(self._queue, (due, command), key=itemgetter(0))
 
     def submit_all(self, timed: Iterable[tuple[int, Command]]) -> None:
+        """Queue commands with their ticks."""
         for tick, command in timed:
             self.submit(command, tick)
 
@@ -263,6 +264,7 @@ class World:
         return self._next_id
 
     def walker(self, agent_id: int) -> Walker | None:
+        """Return the walker of an agent, or None if there is no such agent."""
         return next((w for w in self.walkers if w.id == agent_id), None)
 
     # --- time -------------------------------------------------------------------------------------
@@ -550,6 +552,7 @@ class World:
     # --- interface for commands, see commands.Changeable ------------------------------------------
 
     def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None:
+        """Block some cells and free others. Cells that agents occupy stay free, with a note."""
         self._edit(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
 
     def _edit(self, blocked: npt.NDArray[np.int32], freed: npt.NDArray[np.int32]) -> None:
@@ -557,6 +560,7 @@ class World:
         self._announce(self.grid.edit(blocked[self._may_block(blocked)], freed))
 
     def set_switch(self, name: str, is_blocked: bool) -> None:
+        """Block or free all cells of a switch. An unknown name is noted."""
         if name not in self.switches:
             self.note(f"no switch '{name}'{did_you_mean(name, self.switches)}")
             return
@@ -564,6 +568,7 @@ class World:
         self._edit(*((group, none) if is_blocked else (none, group)))
 
     def name_switch(self, name: str, cells: Sequence[int]) -> None:
+        """Define or redefine a switch; without cells, delete it. Too many switches are refused with a note."""
         if not cells:
             self.switches.pop(name, None)
         elif name in self.switches or len(self.switches) < MAX_SWITCHES:
@@ -572,6 +577,7 @@ class World:
             self.note(f"'{name}' is no switch: there are {MAX_SWITCHES} already")
 
     def put_terrain(self, cells: Sequence[int], letters: str) -> None:
+        """Give cells exact characters. Cells that agents occupy are not blocked, with a note."""
         places, characters = np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8)
         allowed = self.grid.is_passable_letter(characters)
         allowed[~allowed] = self._may_block(places[~allowed])
@@ -750,6 +756,14 @@ class World:
         self._is_optimal_old = False
 
     def set_budget(self, budget: int | None, agent: int | None) -> None:
+        """Set the shared budget, or the budget of one agent.
+
+        A budget that the algorithm of an affected agent does not accept is refused with a note.
+
+        Args:
+            budget: expansions per tick; None: the agent uses the shared budget again.
+            agent: id of the agent; None: set the shared budget.
+        """
         chosen = [w for w in self.walkers if (w.id == agent if agent is not None else w.budget is None)]
         if agent is not None and not chosen:
             self._note_missing(agent)
@@ -766,6 +780,7 @@ class World:
                 walker.budget = budget
 
     def name_agent(self, agent: int, label: str) -> None:
+        """Rename an agent; "" is the name of its algorithm."""
         walker = self.walker(agent)
         if walker is None:
             self._note_missing(agent)
@@ -773,6 +788,7 @@ class World:
             walker.config = replace(walker.config, label=label)
 
     def set_param(self, agent: int, name: str, value: Value) -> None:
+        """Change a parameter of an agent. Illegal values and unknown names are refused with a note."""
         walker = self.walker(agent)
         param = walker.spec.param(name) if walker else None
         if walker is None:
@@ -797,12 +813,15 @@ class World:
         self.random_changes = changes
 
     def set_tick_ms(self, milliseconds: float) -> None:
+        """Limit the time of a tick, in milliseconds for all agents together; 0: no limit."""
         self.tick_ms = milliseconds
 
     def serve(self, agents: int) -> None:
+        """Let only the next `agents` agents in round-robin order plan in the coming tick."""
         self._served_now = agents
 
     def set_trials(self, count: int) -> None:
+        """Set the maximum of trials of agents that learn."""
         self.trials, self._seating.is_void = count, True
         for walker in self.walkers:
             walker.most_trials = count if walker.spec.keeps_h else 1
@@ -823,6 +842,7 @@ class World:
         self.note(f"agent {agent} is not there")
 
     def add_agent(self, config: AgentConfig, agent: int | None) -> None:
+        """Add an agent as `add` does, but turn errors into notes."""
         try:
             self.add(config, agent)
         except ConfigError as error:
@@ -830,6 +850,7 @@ class World:
                 self.note(problem)
 
     def note(self, text: str) -> None:
+        """Add a message for the user; it refers to the present tick and to the command that is being applied."""
         self.notes.append(Note(self.tick, text, self._applying))
 
     # --- reading the state ------------------------------------------------------------------------
@@ -887,6 +908,7 @@ class World:
             getattr(walker.agent, "settle_view", walker.agent.view)()
 
     def view(self, walker: Walker) -> WalkerView:
+        """Return a view of one agent."""
         return WalkerView(
             id=walker.id,
             label=walker.label,
@@ -919,5 +941,6 @@ class World:
         return blake2b(self._changed_map + head + sums, digest_size=8).hexdigest()
 
     def walker_digest(self, walker: Walker) -> str:
+        """Return 16 hex digits that depend on everything that an agent has done."""
         a, b = walker.sums
         return f"{a:08x}{b:08x}"
