@@ -36,7 +36,7 @@ from sim.metrics import OwnCounts
 from sim.params import Param, Value
 from sim.prepared import Recipe
 
-_MOST_WAYPOINTS = 64  # maximum number of subgoals in the view
+_MAX_WAYPOINTS = 64  # maximum number of subgoals in the view
 RULES = {"per cell": dynamic_control.PER_CELL, "for good": dynamic_control.FOR_GOOD, "never": dynamic_control.NEVER}
 
 
@@ -112,7 +112,7 @@ class DLrta(Controlled, TargetingAgent):
     def waypoints(self) -> np.ndarray:
         """Return the chain of subgoals in the database from the agent's cell on; the agent may deviate from it."""
         it, cell, way = self.control[0], int(self.state[0].loc), list[int]()
-        while it.uses_database and it.uses_subgoals and len(way) < _MOST_WAYPOINTS:
+        while it.uses_database and it.uses_subgoals and len(way) < _MAX_WAYPOINTS:
             region = databases.region_of(self.levels, cell, int(it.level))
             cell = int(self.column.tables.subgoal[region - it.first]) if region >= 0 else -1
             if cell < 0 or cell in way:

@@ -16,7 +16,7 @@ from sim.kernels import local_search
 
 
 class DaRtaa(Rtaa):
-    exit_rule = local_search.LEAST_EXCESS
+    exit_rule = local_search.MIN_EXCESS_RULE
 
 
 SPEC = AgentSpec(

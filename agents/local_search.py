@@ -33,7 +33,7 @@ class LocalSearchAgent(LearningAgent):
     """Learning agent that plans in a local search space. Subclasses choose the backup and the open cell to head for."""
 
     backup = local_search.DIJKSTRA
-    exit_rule = local_search.LEAST_F
+    exit_rule = local_search.MIN_F_RULE
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params)

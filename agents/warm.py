@@ -8,7 +8,7 @@ import numpy as np
 from agents.registry import BY_KEY, SPECS
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig, EditCells, MoveGoal
-from sim.crew import FEWEST
+from sim.crew import MIN_BATCH_SIZE
 from sim.generate import largest_component, regions
 from sim.grid import Grid
 from sim.kernels.ready import Part
@@ -110,7 +110,7 @@ def walk_together() -> None:
     world = tiny_world(watched=False, trials=1)  # agents with several trials cannot be in a crew
     goals = [world.grid.xy(cell) for cell in world.grid.free.nonzero()[0].tolist()]
     for kind, params in _IN_CREWS:
-        for goal in goals[1 : 1 + FEWEST]:
+        for goal in goals[1 : 1 + MIN_BATCH_SIZE]:
             world.add(AgentConfig(kind, params=params, goal=goal, group=f"{kind} {params}"))
         world.add(AgentConfig(kind, params=params, group=kind))  # a group of one, which is too small for a crew
     for command in (EditCells(blocked=(_WALL,)), EditCells(freed=(_WALL,))):

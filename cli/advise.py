@@ -15,8 +15,8 @@ from sim import coverage
 from sim.commands import BUDGET, AgentConfig
 from sim.experiments.advice import (
     IN_TURN,
+    MAX_COMPARED_UNITS,
     MAX_MEASURED,
-    MOST_TOGETHER,
     NO,
     Candidate,
     Need,
@@ -46,9 +46,9 @@ from sim.world import World
 UNITS = Param("units", int, 1, "how many agents plan in every frame", 1, 1_000_000)
 BUDGET_MS = Param("budget-ms", float, 2.0, "milliseconds of a frame for the planning of all of them", 0.001, 10_000)
 SECONDS = Param("seconds", float, 20.0, "how long to measure", 0.5, 100_000)
-_MOST_PROBLEMS = 500
-_FEWEST = 3  # minimum number of problems, even if they take longer than the time limit
-_FEWEST_CROWDS = 8  # minimum number of settings measured with many units, even if they take longer than the time limit
+_MAX_PROBLEMS = 500
+_MIN_PROBLEMS = 3  # minimum number of problems, even if they take longer than the time limit
+_MIN_CROWDS = 8  # minimum number of settings measured with many units, even if they take longer than the time limit
 
 
 def main(argv: Sequence[str]) -> int:
@@ -57,7 +57,7 @@ def main(argv: Sequence[str]) -> int:
     grid = open_map(file, movement=movement_of(given))
     folder = Path(given.output or f"{Path(given.map).stem}-advice")
     board = board_of(Path(file).name, grid)
-    pairs = random_pairs(grid, _MOST_PROBLEMS, Random(0))
+    pairs = random_pairs(grid, _MAX_PROBLEMS, Random(0))
     if not pairs:
         raise ConfigError(f"{given.map}: expected a map on which some way leads from one cell to another")
     cases = [Case(board, grid.xy(start), grid.xy(goal), None, i) for i, (start, goal) in enumerate(pairs)]
@@ -102,7 +102,7 @@ def measure(tried: Sequence[Candidate], cases: Sequence[Case], seconds: float, p
     began = time.monotonic()
     for place, case in enumerate(cases):
         spent = time.monotonic() - began
-        if spent > seconds and place >= _FEWEST:
+        if spent > seconds and place >= _MIN_PROBLEMS:
             return place
         progress.show(f"{place} problems, {len(tried)} settings", min(1.0, spent / seconds))
         grid = case.board.grid
@@ -122,18 +122,20 @@ def measure_together(
     Args:
         tried: The candidates; the measured ones receive their frame times.
         cases: The problems of the units.
-        units: The requested number of units; at most MOST_TOGETHER of them are measured.
-        seconds: The time limit, checked before each candidate after the first _FEWEST_CROWDS.
+        units: The requested number of units; at most MAX_COMPARED_UNITS of them are measured.
+        seconds: The time limit, checked before each candidate after the first _MIN_CROWDS.
         progress: Shows the progress bar.
     """
     chosen = worth_a_crowd(tried)
     began = time.monotonic()
     for place, candidate in enumerate(chosen):
         spent = time.monotonic() - began
-        if spent > seconds and place >= _FEWEST_CROWDS:
+        if spent > seconds and place >= _MIN_CROWDS:
             return
-        progress.show(f"{min(units, MOST_TOGETHER):,} units at once, {candidate.name}", min(1.0, spent / seconds))
-        candidate.together = measured_together(candidate, cases, BY_KEY, min(units, MOST_TOGETHER), time.thread_time)
+        progress.show(f"{min(units, MAX_COMPARED_UNITS):,} units at once, {candidate.name}", min(1.0, spent / seconds))
+        candidate.together = measured_together(
+            candidate, cases, BY_KEY, min(units, MAX_COMPARED_UNITS), time.thread_time
+        )
 
 
 # --- recommendation -------------------------------------------------------------------------------
@@ -194,7 +196,7 @@ def _about(units: int) -> str:
 
 
 def answer(tried: Sequence[Candidate], need: Need, given: Namespace, count: int, advice: str) -> None:
-    units = "one unit" if need.units == 1 else f"{min(need.units, MOST_TOGETHER):,} units at once"
+    units = "one unit" if need.units == 1 else f"{min(need.units, MAX_COMPARED_UNITS):,} units at once"
     print(f"{given.map}: {count} random problems, {len(tried)} settings; times are those of {units}")
     print("Not beaten in both cost and time, the cheapest walk first:\n")
     _print_table(table_of(front(tried), need))

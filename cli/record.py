@@ -47,7 +47,7 @@ from ui.model import files
 from ui.model.look import Look, look_from_view, view_of
 from ui.model.settings import THEME
 
-MOST_FRAMES = 18_000
+MAX_FRAMES = 18_000
 """Maximum number of frames without --ticks, for runs that do not end by themselves: ten minutes of video."""
 
 GIF_FPS = 25  # default of --fps for GIFs, because browsers do not play them at the usual 30 frames per second
@@ -265,7 +265,7 @@ def _film(request: _Request, replay: Replay, look: Look, progress: Progress) -> 
         look,
         told=meter.told,
         finishing=meter.finishing,
-        most_frames=MOST_FRAMES if end is None else None,
+        most_frames=MAX_FRAMES if end is None else None,
     )
     progress.clear()
     if end is None and not done.is_over and not done.was_stopped:

@@ -38,7 +38,7 @@ MOMENTS = {
     "crowd-budget": (0, 60),
 }
 """Index of the panel and tick, by example; the default is the first panel after two thirds of the run."""
-_LONGEST = 6000
+_MAX_TICKS = 6000
 
 
 def main(argv: Sequence[str]) -> int:
@@ -75,7 +75,7 @@ def _window() -> pygame.Surface:
 
 
 def _two_thirds(app: App) -> int:
-    app.session.advance(_LONGEST)
+    app.session.advance(_MAX_TICKS)
     return app.session.tick * 2 // 3
 
 

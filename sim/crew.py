@@ -28,7 +28,7 @@ _IN_ROWS = (1, 6 * _TILE, np.zeros((1, 2), np.int64))
 """Arguments of `_ahead`: distance between points in cells, number of points, and offsets (dx, dy) of the cells around
 each point, in units of that distance."""
 
-FEWEST = 16
+MIN_BATCH_SIZE = 16
 """Minimum of agents in a batch. With fewer, one common call saves less than a millisecond but has to be compiled."""
 
 
@@ -231,7 +231,7 @@ def crews_of(walkers: "Iterable[Walker]") -> list[Crew]:
             members, all_parts = groups.setdefault((walker.config.group, kernel, _sizes(parts)), ([], []))
             members.append(walker)
             all_parts.append(parts)
-    return [Crew(kind[1], *members) for kind, members in groups.items() if len(members[0]) >= FEWEST]
+    return [Crew(kind[1], *members) for kind, members in groups.items() if len(members[0]) >= MIN_BATCH_SIZE]
 
 
 def _memory_of(walker: "Walker") -> tuple[Any, ...]:

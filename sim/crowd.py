@@ -16,9 +16,9 @@ from sim.metrics import Metrics, OwnCounts, TrialCounts, read_metrics
 from sim.walker import Walker
 from sim.world import World
 
-_LEAST = ("first_move", "twentieth_move")
-_MOST = ("max_expansions", "longest_stay")
-"""Names of METRICS that a crowd combines as a minimum (_LEAST) or maximum (_MOST); all others are added up."""
+_MIN_FIELDS = ("first_move", "twentieth_move")
+_MAX_FIELDS = ("max_expansions", "longest_stay")
+"""Names of METRICS whose minimum (_MIN_FIELDS) or maximum (_MAX_FIELDS) a crowd takes; it adds up all others."""
 
 Key = tuple[str, str]
 """Name of a group, and key of the algorithm of its agents."""
@@ -125,11 +125,11 @@ class CrowdNumbers:
         whole = np.zeros(1, METRICS)
         for name in METRICS.names or ():
             values = self.counts[name]
-            if name in _LEAST:
+            if name in _MIN_FIELDS:
                 values = values[values >= 0]
                 whole[name] = values.min() if values.size else -1
             else:
-                whole[name] = values.max() if name in _MOST else values.sum()
+                whole[name] = values.max() if name in _MAX_FIELDS else values.sum()
         there = self.has_arrived
         began = TrialCounts(cost=float(self.counts["cost"][~there].sum()))
         optimal = float(self.optimal[there].sum()) if there.any() else float("inf")

@@ -31,7 +31,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
 STANDARD = ASSETS / "depth-tree.json"
-MOST_STATES = 2000
+MAX_STATES = 2000
 """Maximum of labelled states of one problem: without it, a walk that scrubs would outweigh all others."""
 
 _PARTS = ("feature", "threshold", "left", "right", "depth")
@@ -87,7 +87,7 @@ def _label_one(grid: Grid, start: int, goal: int, q: int, steps: int, dmax: int)
     state = np.zeros(1, learner.STATE).view(np.recarray)
     learner.stand(state, start, goal)
     learner.set_limit(state, grid.longest_way)
-    features, labels = np.zeros((MOST_STATES, FEATURES)), np.zeros(MOST_STATES, np.int32)
+    features, labels = np.zeros((MAX_STATES, FEATURES)), np.zeros(MAX_STATES, np.int32)
     memory = new_ball(grid.cells, False), new_ball(grid.cells, False), new_history(grid.cells, steps)
     targets = new_targets(grid.ground, goal)
     count = int(depth_control.label_walk(grid.ground, targets, *memory, q, dmax, state, features, labels))

@@ -96,7 +96,7 @@ class Grid:
         self.height: int = self.terrain.shape[0]
         self.width: int = self.terrain.shape[1]
         check_size(self.width, self.height, self.name)
-        least, most = 1.0 + octile.LEAST_GAP, 2.0 - octile.LEAST_GAP
+        least, most = 1.0 + octile.MIN_GAP, 2.0 - octile.MIN_GAP
         if not (self.diagonal in (1.0, 2.0) or least <= self.diagonal <= most):
             raise ConfigError(
                 f"{self.name}: diagonal: expected 1, 2 or a number from {least} to {most}, got {self.diagonal}"

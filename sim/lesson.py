@@ -16,7 +16,7 @@ from sim.params import ConfigError
 from sim.walker import Walker
 from sim.world import World
 
-MOST_TICKS = 200_000
+MAX_TICKS = 200_000
 """Maximum of ticks in a lesson. A step that has not been reached by then counts as unreachable."""
 
 _TELL_EVERY = 1000  # ticks between two reports of progress; with a crowd up to half a second
@@ -182,11 +182,11 @@ def _run_to(world: World, when: When) -> None:
         return
     left, ended = when.count, _how_it_ended(world, when.agent)
     while left and not (when.measure and _measure(world, when.agent, when.measure) >= when.reaches):
-        if world.tick >= MOST_TICKS or not world.advance(1):
+        if world.tick >= MAX_TICKS or not world.advance(1):
             raise ConfigError(f"what it waits for never comes; {ended}{_how_far(world)} at tick {world.tick:,}")
         left -= bool(when.event) and _happens(named(world, when.agent), when.event)
         if not world.tick % _TELL_EVERY:
-            tell(world.tick / MOST_TICKS)
+            tell(world.tick / MAX_TICKS)
 
 
 def _run_to_tick(world: World, tick: int) -> None:
@@ -196,7 +196,7 @@ def _run_to_tick(world: World, tick: int) -> None:
     while world.tick < tick:
         if not world.advance(min(tick - world.tick, _TELL_EVERY)):
             raise ConfigError(f"the run is over at tick {world.tick:,}, before tick {tick:,}")
-        tell(world.tick / MOST_TICKS)
+        tell(world.tick / MAX_TICKS)
 
 
 def _how_it_ended(world: World, label: str) -> str:

@@ -43,7 +43,7 @@ BULK = 4096  # maximum of ticks in one kernel call
 # Attributes that describe the last advance or this machine; keyframes leave them out.
 _OF_ADVANCES = ("_active", "stirs", "walked", "_timer")
 _FEW_REFUSED = 3  # maximum of refused cells that are named one by one in notes
-_MOST_ROWS = 1 << 20  # maximum of rows in one kernel call, all agents together
+_MAX_ROWS = 1 << 20  # maximum of rows in one kernel call, all agents together
 
 
 @dataclass(frozen=True)
@@ -307,7 +307,7 @@ class World:
     @property
     def _longest_run(self) -> int:
         """Return the maximum of ticks in one kernel call, such that the rows of a batch fit into memory."""
-        return BULK if len(self.walkers) <= _MOST_ROWS // BULK else max(1, _MOST_ROWS // len(self.walkers))
+        return BULK if len(self.walkers) <= _MAX_ROWS // BULK else max(1, _MAX_ROWS // len(self.walkers))
 
     def apply_now(self) -> None:
         """Apply everything due at this tick without advancing time, so that its effect shows in a paused window."""

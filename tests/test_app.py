@@ -43,7 +43,7 @@ from ui.model.clock import AS_FAST_AS_POSSIBLE
 from ui.model.command import EDIT
 from ui.model.keys import FIRST, PanelKey
 from ui.model.layout import SIDEBAR, lay_out
-from ui.model.player import MOST_PUT_OFF, PATIENCE, Player
+from ui.model.player import MAX_PUT_OFF, PATIENCE, Player
 from ui.model.run import Run
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings, save_settings
@@ -445,7 +445,7 @@ def test_a_tick_is_put_off_while_a_keyframe_is_read_and_made_up_for(monkeypatch)
     player.pass_time(1 / 60, 1.0)
     assert player.session.tick == 5
     is_being_read = True
-    for _ in range(2 * MOST_PUT_OFF):
+    for _ in range(2 * MAX_PUT_OFF):
         player.pass_time(1 / 60, 1.0)
     assert player.session.tick > 5
 

@@ -97,7 +97,7 @@ def some_command(world: World, chance: random.Random) -> commands.Command:
 def redirected(seed: int, is_one: bool) -> tuple[list[str], list[tuple[float, int | None]]]:
     """Digests, and cost and moves of cheapest ways, of a group that is sent to one cell after the other."""
     digests, ways = [], []
-    with patch.object(crew, "FEWEST", 2):
+    with patch.object(crew, "MIN_BATCH_SIZE", 2):
         rows = ["." * 9, *random_rows(seed, 9, 7, 0.3), "." * 9]
         world, chance = crowd((rows, 0, 80), seed), random.Random(seed)
         free = [world.grid.xy(cell) for cell in world.grid.free.nonzero()[0].tolist()]
@@ -137,7 +137,7 @@ def walked(problem: Problem, seed: int, fewest: int, are_grouped: bool = False) 
     """All rows and digests of a run, and the most crews there were."""
     log: list[object] = []
     most = 0
-    with patch.object(crew, "FEWEST", fewest):
+    with patch.object(crew, "MIN_BATCH_SIZE", fewest):
         world, chance = crowd(problem, seed, are_grouped), random.Random(seed)
         for _ in range(25):
             if chance.random() < 0.4:
@@ -168,7 +168,7 @@ def test_single_and_grouped_agents_give_the_same_walk(problem: Problem, seed: in
 def taken_down(problem: Problem, seed: int, fewest: int) -> list[object]:
     """What a timeline has kept of a run that is changed, wound back and gone on with."""
     log: list[object] = []
-    with patch.object(crew, "FEWEST", fewest):
+    with patch.object(crew, "MIN_BATCH_SIZE", fewest):
         timeline, chance = Timeline(lambda: crowd(problem, seed)), random.Random(seed)
         for _ in range(20):
             if chance.random() < 0.3:
@@ -200,7 +200,7 @@ def test_what_is_kept_of_a_crew_is_what_is_kept_of_each_alone(problem: Problem, 
 
 def test_agents_whose_time_or_moves_are_measured_are_in_no_crew() -> None:
     rows = ["." * 9] * 9
-    with patch.object(crew, "FEWEST", 2):
+    with patch.object(crew, "MIN_BATCH_SIZE", 2):
         for options, want in (({}, 1), ({"stopwatch": lambda: 0.0}, 0)):
             world = World(Grid.from_rows(rows), 0, 80, BY_KEY, budget=4, **options)
             for start in ((1, 1), (5, 2), (3, 8)):
@@ -270,7 +270,7 @@ def test_a_digest_says_nothing_of_who_came_and_left_in_one_tick() -> None:
 def test_one_that_the_referee_stops_leaves_its_crew_and_the_others_walk_on() -> None:
     """In the middle of a tick, as where its crew has come to a row that is no legal move."""
     rows, ends = ["." * 9] * 9, ((0, 0), (0, 4), (0, 8))
-    with patch.object(crew, "FEWEST", 2):
+    with patch.object(crew, "MIN_BATCH_SIZE", 2):
         world, alone = (World(Grid.from_rows(rows), 0, 80, BY_KEY, budget=400, measures=False) for _ in range(2))
         for start in ends:
             world.add(AgentConfig("tb-wa", start=start, goal=(8, start[1])))

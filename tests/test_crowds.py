@@ -162,7 +162,7 @@ def test_beginning_again_keeps_every_start_and_goal() -> None:
 
 @pytest.mark.skipif(not JIT_ON, reason="crews are compiled only")
 def test_a_window_times_its_crowds_and_a_picture_does_not() -> None:
-    with patch.object(crew, "FEWEST", 2):
+    with patch.object(crew, "MIN_BATCH_SIZE", 2):
         session, film = Session(crowd_scenario()), Replay(crowd_scenario()).begin()
         session.advance(5)
         film.go_to(5)

@@ -22,7 +22,7 @@ from sim.placing import cheapest_way
 from tests.runs import changed, scenario_on, timed
 from tests.window import App, make_app
 from ui.model import agent_edits, files, painting, tables
-from ui.model.distances import MOST_ASKED
+from ui.model.distances import MAX_ASKED
 from ui.model.keys import PanelKey
 from ui.model.session import Session
 from ui.panels import chart_files, charts
@@ -283,13 +283,13 @@ def test_a_goal_on_an_edited_cell_makes_the_file_hold_the_map(tmp_path: Path) ->
 def test_a_map_edited_all_over_is_written_whole(tmp_path: Path) -> None:
     path = map_file(tmp_path, ["." * 80] * 80)
     session = Session(files.open_any(path).scenario)
-    painting.paint(session, range(100, 100 + files.MOST_EDITED_CELLS + 1), block=True)
+    painting.paint(session, range(100, 100 + files.MAX_EDITED_CELLS + 1), block=True)
     again = saved_and_opened(session, tmp_path)
     assert isinstance(again.map, MapRows)
     assert np.array_equal(again.grid.terrain, session.run.world.grid.terrain)
 
 
-@pytest.mark.parametrize("count", [70, files.MOST_EDITED_CELLS + 1])
+@pytest.mark.parametrize("count", [70, files.MAX_EDITED_CELLS + 1])
 def test_what_was_drawn_before_the_first_tick_is_measured_by_in_the_session_and_in_its_file(
     tmp_path: Path, count: int
 ) -> None:
@@ -423,7 +423,7 @@ def test_saved_charts_hold_every_point_of_the_run(tmp_path: Path) -> None:
     run = app.session.run
     for panel in run.panels:
         trail = run.trails[panel.key]
-        assert np.unique(trail.cells).size > MOST_ASKED, "a frame does not measure all of them"
+        assert np.unique(trail.cells).size > MAX_ASKED, "a frame does not measure all of them"
         for chart in charts.CHARTS:
             own = [row for row in rows if (row["chart"], row["agent"]) == (chart.key, panel.view.label)]
             assert [int(row["tick"]) for row in own] == list(range(len(trail)))

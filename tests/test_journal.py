@@ -198,7 +198,7 @@ def test_a_journal_brings_its_map_along(tmp_path: Path):
 def test_a_map_too_large_to_be_written_down_stays_a_file(tmp_path: Path, monkeypatch):
     path = tmp_path / "river.map"
     write_map(RIVER.grid, path)
-    monkeypatch.setattr(journal, "_MOST_ROWS", 10)
+    monkeypatch.setattr(journal, "_MAX_ROWS", 10)
     scenario = replace(RIVER, map=MapFile("river.map", path, threshold=80))  # as older versions kept it
     writer = Journal(scenario, tree_of(scenario), folder=tmp_path / "state")
     found = restore(crash(writer), BY_KEY).scenario.map
@@ -212,7 +212,7 @@ def test_a_map_whose_name_no_text_can_hold_is_written_down_however_large(name: b
     path.parent.mkdir(parents=True, exist_ok=True)
     write_map(RIVER.grid, tmp_path / "a.map")
     (tmp_path / "a.map").rename(path)
-    monkeypatch.setattr(journal, "_MOST_ROWS", 10)
+    monkeypatch.setattr(journal, "_MAX_ROWS", 10)
     scenario = replace(RIVER, map=MapFile("river.map", path))
     writer = Journal(scenario, tree_of(scenario), folder=tmp_path / "state")
     saved = restore(crash(writer), BY_KEY)

@@ -20,7 +20,7 @@ from ui.dialogs.working import Working
 from ui.film.studio import Studio
 from ui.model.job import Job
 from ui.model.selection import Selection
-from ui.model.state import MOST_MESSAGE_S
+from ui.model.state import MAX_MESSAGE_S
 from ui.pace import AWAKE_S, FRAME_S, RESTING_S, Pace
 
 AS_MANY_AS_TAKE_TURNS = 4  # frames after which all parts of a resting window have been drawn once more
@@ -183,7 +183,7 @@ def test_what_is_idle_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
         app.window.run(command)
         if not still(app) or not app.window.is_open:
             continue
-        now[0] += MOST_MESSAGE_S
+        now[0] += MAX_MESSAGE_S
         for _ in range(AS_MANY_AS_TAKE_TURNS):
             app.frame(FRAME_S)
         before = pygame.image.tobytes(app.window.surface, "RGB")

@@ -33,7 +33,7 @@ TO_XYZ = np.array(
 )  # from linear sRGB
 
 NINE_ROLES = ("outside", "free", "wall", "trees", "swamp", "water", "closed", "open", "back_move")
-SMALLEST_PAIR = {"light": 10.1, "dark": 13.8}  # OKLab; outside and free are excepted in dark, with 8.6
+MIN_PAIR_DISTANCE = {"light": 10.1, "dark": 13.8}  # OKLab; outside and free are excepted in dark, with 8.6
 TRACED_AGAINST_WALL = {"light": 15.0, "dark": 20.7}
 
 
@@ -124,7 +124,7 @@ def test_the_difference_formula_agrees_with_its_published_test_data(one, two, ex
 def test_map_roles_are_told_apart_by_every_kind_of_vision(palette):
     colours = colours_of(palette)
     for a, b in combinations(NINE_ROLES, 2):
-        limit = 8.6 if palette.name == "dark" and (a, b) == ("outside", "free") else SMALLEST_PAIR[palette.name]
+        limit = 8.6 if palette.name == "dark" and (a, b) == ("outside", "free") else MIN_PAIR_DISTANCE[palette.name]
         assert round(least_difference(colours[a], colours[b]), 1) >= limit, (palette.name, a, b)
 
 
@@ -187,7 +187,7 @@ def test_lines_are_told_apart_from_each_other(palette):
         assert least_difference(colours[a], colours[b]) >= 10, (palette.name, a, b)
 
 
-LEAST_STEP = {"inferno": 5.0, "cividis": 5.0, "viridis": 3.0, "greys": 4.5, "magma": 4.5}
+MIN_STEP = {"inferno": 5.0, "cividis": 5.0, "viridis": 3.0, "greys": 4.5, "magma": 4.5}
 
 
 @pytest.mark.parametrize("name", HEAT_MAPS)
@@ -198,7 +198,7 @@ def test_heat_bands_are_told_apart_by_every_kind_of_vision(palette, name, count)
     assert len(set(bands)) == count
     away = [abs(lab(band)[0] - lab(palette.free)[0]) for band in bands]
     assert all(b > a + 2.5 for a, b in pairwise(away))
-    assert all(least_difference(a, b) >= LEAST_STEP[name] for a, b in pairwise(bands))
+    assert all(least_difference(a, b) >= MIN_STEP[name] for a, b in pairwise(bands))
     for band in bands:
         assert least_difference(band, palette.free) >= 10, (band, "floor")
         assert least_difference(band, palette.outside) >= (2.4 if name == "greys" else 10), (band, "wall")

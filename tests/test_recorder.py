@@ -439,7 +439,7 @@ def test_a_window_gives_the_frames_of_a_headless_recording_bit_by_bit(tmp_path: 
 
 def test_the_video_goes_on_where_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Winding back, other looks, branches and a new start are cuts in one video; the run waits for a slow studio."""
-    monkeypatch.setattr(studio, "MOST_BEHIND", 5)
+    monkeypatch.setattr(studio, "MAX_BEHIND", 5)
     app = make_app(setup())
     made = Studio.film(
         tmp_path / "a.mkv", app.session, replace(OPTIONS, exact_colours=True), app.window.dressing.look()

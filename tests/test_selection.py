@@ -357,7 +357,7 @@ def test_it_is_drawn_in_the_panels_of_its_branch(app):
 
 
 def test_what_has_a_long_outline_is_tinted(app, monkeypatch):
-    monkeypatch.setattr(selected, "MOST_LINES", 3)
+    monkeypatch.setattr(selected, "MAX_LINES", 3)
     app.window.editor.selecting.choose(Selection.between((4, 2), (8, 6), app.session.run.world.grid))
     app.draw()
     tinted = app.window.surface.get_at(at_cell(app, 5, 3))

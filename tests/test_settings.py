@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sim.files.folders import config_folder
 from ui.model.layers import HeatSetting
 from ui.model.look import look_from_view
-from ui.model.settings import MOST_RECENT_FILES, Settings, load_settings, save_settings, settings_path
+from ui.model.settings import MAX_RECENT_FILES, Settings, load_settings, save_settings, settings_path
 
 OTHER = Settings(
     theme="light",
@@ -146,7 +146,7 @@ def test_recent_files_are_few_and_each_is_there_once() -> None:
     for number in range(20):
         settings.remember(f"/maps/{number}.map")
     settings.remember("/maps/15.map")
-    assert len(settings.recent_files) == MOST_RECENT_FILES
+    assert len(settings.recent_files) == MAX_RECENT_FILES
     assert settings.recent_files[:3] == ["/maps/15.map", "/maps/19.map", "/maps/18.map"]
     settings.forget("/maps/19.map")
     assert "/maps/19.map" not in settings.recent_files

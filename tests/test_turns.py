@@ -67,7 +67,7 @@ def all_of(world: World) -> list[object]:
 @settings(max_examples=20)
 @given(problems(side=8), st.integers(0, 999), st.sampled_from([1, 3, 40]))
 def test_what_was_served_can_be_repeated_without_a_clock(problem: Problem, seed: int, step: int) -> None:
-    with patch.object(crew, "FEWEST", 2):
+    with patch.object(crew, "MIN_BATCH_SIZE", 2):
         world = some_world(problem, seed, tick_ms=1.0)
         world.clock = SomeClock(seed, 0.0005)
         for _ in range(0, 60, step):
@@ -147,7 +147,7 @@ def test_what_is_recorded_while_agents_wait_for_their_turn_is_where_they_stood(
     problem: Problem, seed: int, fewest: int
 ) -> None:
     """Also where a frame lets several ticks pass: who waits leaves no gap in the rows of the others, nor in its own."""
-    with patch.object(crew, "FEWEST", fewest):
+    with patch.object(crew, "MIN_BATCH_SIZE", fewest):
 
         def begin() -> World:
             world = some_world(problem, seed, tick_ms=1.0)

@@ -15,7 +15,7 @@ from ui.input.drops import Drops
 from ui.input.keyboard import Keyboard
 from ui.input.pointer import Pointer
 from ui.model.keeper import Keeper
-from ui.model.layout import MOST_PANELS
+from ui.model.layout import MAX_PANELS
 from ui.model.player import TICKING_SHARE
 from ui.model.reader import READER
 from ui.model.session import Session
@@ -181,10 +181,10 @@ class App:
 
     def _tell_hidden(self) -> None:
         """Notify the user whenever the number of panels that do not fit has risen."""
-        hidden = max(0, len(self.session.run.panels) - MOST_PANELS)
+        hidden = max(0, len(self.session.run.panels) - MAX_PANELS)
         if hidden > self._hidden:
             self.window.say(
-                f"{hidden} of {MOST_PANELS + hidden} panels {'is' if hidden == 1 else 'are'} hidden: "
+                f"{hidden} of {MAX_PANELS + hidden} panels {'is' if hidden == 1 else 'are'} hidden: "
                 "take a branch off the screen ({key:hide_branch}) or remove agents ({key:remove_agent})"
             )
         self._hidden = hidden

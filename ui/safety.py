@@ -15,7 +15,7 @@ from typing import Any
 from sim.params import ConfigError
 from ui.commands.window import Window
 from ui.dialogs.fault import FaultBox
-from ui.model.faults import MOST_IN_A_ROW, Fault, ThreadFaults, complain_on_terminal, fault_of, keep_report, report
+from ui.model.faults import MAX_IN_A_ROW, Fault, ThreadFaults, complain_on_terminal, fault_of, keep_report, report
 
 COMMAND = "a command was carried out"
 TICK = "time passed"
@@ -75,7 +75,7 @@ class Safety:
 
     @property
     def is_hopeless(self) -> bool:
-        return self._in_a_row >= MOST_IN_A_ROW
+        return self._in_a_row >= MAX_IN_A_ROW
 
     def caught(self, doing: str, error: BaseException) -> None:
         """Restore the run and show a report of the error.

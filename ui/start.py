@@ -37,7 +37,7 @@ from ui.widgets.canvas import Canvas
 _FRAME_PX = 72
 """Pixels of screen height reserved for the title bar of the window and the panel of the desktop."""
 
-LEAST_WINDOW = (480, 360)
+MIN_WINDOW = (480, 360)
 """Minimum width and height in pixels; in a smaller window the text is unreadable."""
 
 WINDOW_CLASS = "backmove"
@@ -78,7 +78,7 @@ def open_window(settings: Settings) -> pygame.Surface:
     size = tuple(min(a, b) for a, b in zip(settings.window_size, room, strict=True))
     pygame.display.set_icon(pygame.image.load(ROOT / "assets" / "icon.png"))  # required before the window is created
     window = pygame.display.set_mode(size, pygame.RESIZABLE)
-    _keep_from_shrinking((min(LEAST_WINDOW[0], size[0]), min(LEAST_WINDOW[1], size[1])))
+    _keep_from_shrinking((min(MIN_WINDOW[0], size[0]), min(MIN_WINDOW[1], size[1])))
     pygame.display.set_caption("Backmove")
     return window
 

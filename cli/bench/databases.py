@@ -23,7 +23,7 @@ from sim.prepared import Prepared, Recipe, fetch, made_now
 from sim.world import World
 
 _LEVEL = 3
-_MOST_MAPS = 3  # maximum number of maps of each size, because the plain versions take seconds
+_MAX_MAPS = 3  # maximum number of maps of each size, because the plain versions take seconds
 _RECORDS, _SIMILAR = 1000, 10
 _PLAIN_RECORDS = 8  # number of records that the control solves; all of them would take minutes
 WALKERS = (
@@ -47,10 +47,10 @@ def run(setup: Setup) -> Table:
     for side, limit in ((512, 0.3), (1024, 1.2)):
         chosen = [batch for batch in problems if max(batch[0].grid.width, batch[0].grid.height) == side]
         if chosen or not setup.problems.is_listed:
-            _measure_abstraction(setup, table, (chosen or problems)[:_MOST_MAPS], side if chosen else 0, limit)
-    _measure_column(setup, table, problems[:_MOST_MAPS])
+            _measure_abstraction(setup, table, (chosen or problems)[:_MAX_MAPS], side if chosen else 0, limit)
+    _measure_column(setup, table, problems[:_MAX_MAPS])
     of_512 = [batch for batch in problems if max(batch[0].grid.width, batch[0].grid.height) == 512]
-    _measure_records(setup, table, (of_512 or problems)[:_MOST_MAPS])
+    _measure_records(setup, table, (of_512 or problems)[:_MAX_MAPS])
     batches = by_map(next(iter(dict(setup.problems.groups()).values())))
     rate = control_rate(setup, batches)
     for case in WALKERS:

@@ -24,7 +24,7 @@ from sim.params import Param
 
 SIZE = Param("size", str, SIZES[0], "full, or what the specification calls small", choices=SIZES)
 NICE = Param("nice", int, 0, "lower priority of the processes, from 0 to 19", 0, 19)
-_MOST_REASONS, _MOST_ROWS = 10, 3  # maximum number of reasons of failures that are printed, and of rows per reason
+_MAX_REASONS, _MAX_ROWS = 10, 3  # maximum number of reasons of failures that are printed, and of rows per reason
 _SAMPLE_S = 5.0  # approximate seconds that a dry run spends on sample runs
 
 
@@ -135,13 +135,13 @@ def _tell_failures(store: Store, failures: Sequence[tuple[int, str]], progress: 
     rows_of: dict[str, list[int]] = {}
     for row, text in failures:
         rows_of.setdefault(text, []).append(row)
-    for text, rows in list(rows_of.items())[:_MOST_REASONS]:
-        for row in rows[:_MOST_ROWS]:
+    for text, rows in list(rows_of.items())[:_MAX_REASONS]:
+        for row in rows[:_MAX_ROWS]:
             progress.say(f"row {row}: {store.problem_of(row)}: {text}")
-        if len(rows) > _MOST_ROWS:
-            progress.say(f"and {len(rows) - _MOST_ROWS:,} more rows in the same words")
-    if len(rows_of) > _MOST_REASONS:
-        progress.say(f"and {len(rows_of) - _MOST_REASONS:,} other reasons; the report lists the rows")
+        if len(rows) > _MAX_ROWS:
+            progress.say(f"and {len(rows) - _MAX_ROWS:,} more rows in the same words")
+    if len(rows_of) > _MAX_REASONS:
+        progress.say(f"and {len(rows_of) - _MAX_REASONS:,} other reasons; the report lists the rows")
 
 
 # --- dry run --------------------------------------------------------------------------------------

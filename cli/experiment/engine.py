@@ -21,7 +21,7 @@ from sim.experiments.store import Store
 from sim.params import ConfigError
 from sim.program import ROOT
 
-_MOST_DEATHS = 3  # number of deaths of workers after which a task is reported as failed
+_MAX_DEATHS = 3  # number of deaths of workers after which a task is reported as failed
 _LOOK_S = 0.25  # maximum wait for a finished task before the progress bar is updated, in seconds
 _QUIET_S = 60.0  # interval between two lines of progress if there is no progress bar, in seconds
 
@@ -144,7 +144,7 @@ class Engine:
 
     def _judge(self, suspect: Suspect, is_clear: bool) -> None:
         suspect.deaths += is_clear
-        if suspect.deaths < _MOST_DEATHS:
+        if suspect.deaths < _MAX_DEATHS:
             parts = split(suspect.task) if is_clear and len(suspect.task.jobs) > 1 else []
             self._suspects.extend([Suspect(task) for task in parts] or [suspect])
         else:

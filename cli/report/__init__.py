@@ -27,7 +27,7 @@ from sim.params import ConfigError, printable
 from sim.program import ASSETS, NAME, ROOT
 
 NAMES = {key: spec.name for key, spec in BY_KEY.items()}
-_MOST_LINES = 10  # maximum number of left-out figures and tables on standard error; the page lists all of them
+_MAX_LINES = 10  # maximum number of left-out figures and tables on standard error; the page lists all of them
 _S = TypeVar("_S")
 _T = TypeVar("_T")
 
@@ -180,7 +180,7 @@ def _with_figures(report: Report, folder: Path, progress: Progress) -> Report:
 
 def _print_left_out(report: Report) -> None:
     """Print the left-out parts of a report to standard error."""
-    for text in report.left_out[:_MOST_LINES]:
+    for text in report.left_out[:_MAX_LINES]:
         print(printable(f"left out: {text}"), file=sys.stderr)
-    if len(report.left_out) > _MOST_LINES:
-        print(f"and {len(report.left_out) - _MOST_LINES:,} more, which the report lists", file=sys.stderr)
+    if len(report.left_out) > _MAX_LINES:
+        print(f"and {len(report.left_out) - _MAX_LINES:,} more, which the report lists", file=sys.stderr)

@@ -29,18 +29,18 @@ _KINDS: tuple[tuple[str, Mapping[str, Value]], ...] = (
     ("da-rtaa", {}),
 )
 _PATIENCE = 100  # maximum number of moves of a candidate, per unit of cost of the cheapest path
-MOST_TOGETHER = 200
+MAX_COMPARED_UNITS = 200
 """Maximum number of units that walk together in the comparison of all settings; larger numbers are extrapolated."""
 
 MAX_MEASURED = 2000
 """Maximum number of units that walk together to verify the answer; memory and time grow with the number."""
 
-_MOST_STEPS = 10  # maximum number of measurements in the search for the number of units that fit
+_MAX_STEPS = 10  # maximum number of measurements in the search for the number of units that fit
 _PRECISION = 1.1  # the search ends if the smallest number that did not fit / the largest that did is at most this
 
 # ticks of an unmeasured first run; in a game, units use memory again that earlier units have used, so its pages exist
 _TOUCHED = 20
-_FEWEST_TOGETHER = 32  # minimum number of walks behind a mean; fewer units walk several times, on other problems
+_MIN_COMPARED_UNITS = 32  # minimum number of walks behind a mean; fewer units walk several times, on other problems
 _NAMES = [column.name for column in (*MEASURED, *TIMES)]
 
 
@@ -153,7 +153,7 @@ def measured_together(
     """
     found = Together(units)
     ways = cycle(cases)
-    for _ in range(-(-_FEWEST_TOGETHER // found.units)):
+    for _ in range(-(-_MIN_COMPARED_UNITS // found.units)):
         _add_frames(found, candidate, list(islice(ways, found.units)), specs, clock)
     return found
 
@@ -189,7 +189,7 @@ def most_that_fit(measure: Callable[[int], float], budget_ms: float, guess: int)
         guess: The number of units to measure first.
     """
     fits, fits_not, units = 0, MAX_MEASURED + 1, max(1, min(MAX_MEASURED, guess))
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         longest_ms = measure(units)
         if longest_ms <= budget_ms:
             fits = units

@@ -14,7 +14,7 @@ from sim.generate import generate
 
 Point = tuple[float, float]
 _MEAN_OF_RUNS, _OF_A_RUN, _POOLED = ", mean of runs", " of a run", ", pooled"
-_MOST_SERIES = 14  # maximum number of curves in a figure; readers cannot distinguish more
+_MAX_SERIES = 14  # maximum number of curves in a figure; readers cannot distinguish more
 
 
 @dataclass(frozen=True)
@@ -328,7 +328,7 @@ def _varying(frame: Frame) -> list[str]:
 def _over(name: str, value: str, frame: Frame, agents: Mapping[str, str]) -> Chart:
     """Return the chart of a measure over a number, with a curve for each combination of the other varying numbers.
 
-    If there are more than _MOST_SERIES curves, every n-th one is kept.
+    If there are more than _MAX_SERIES curves, every n-th one is kept.
 
     Args:
         name: The attribute on the x axis.
@@ -343,7 +343,7 @@ def _over(name: str, value: str, frame: Frame, agents: Mapping[str, str]) -> Cha
     )
     chart = chart_of(figure, frame.take(_has(frame, name)), agents)
     curves = [series for series in chart.series if len(series.points) > 1]
-    step = max(1, -(-len(curves) // _MOST_SERIES))
+    step = max(1, -(-len(curves) // _MAX_SERIES))
     note = f"{len(curves[::step])} of {len(curves)} settings" if step > 1 else ""
     return Chart(chart.name, chart.title, chart.x, chart.y, tuple(curves[::step]), "xy", note)
 
@@ -359,7 +359,7 @@ def growth(frame: Frame, agents: Mapping[str, str]) -> Chart:
     series = []
     names = setting_names(frame, agents)
     settings = list(frame.groups(SETTING))
-    step = max(1, -(-len(settings) // _MOST_SERIES))
+    step = max(1, -(-len(settings) // _MAX_SERIES))
     for key, runs in settings[::step]:
         lengths, work = runs.numbers("optimal"), runs.numbers("expansions")
         place = np.clip(np.searchsorted(edges, lengths, "right") - 1, 0, max(0, edges.size - 2))

@@ -23,7 +23,7 @@ from sim.params import ConfigError, Value, did_you_mean, parse_params
 
 MAP, ROWS, SPECIFICATION = "map.map", "map.map.scen", "experiment.yaml"
 BUDGET_AXIS = "budget"
-_MOST_VALUES = 12  # maximum number of values of an axis: a larger table would be unreadable
+_MAX_VALUES = 12  # maximum number of values of an axis: a larger table would be unreadable
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ def read_axis(text: str, spec: AgentSpec) -> Axis:
         names = [BUDGET_AXIS, *(p.name for p in spec.params)]
         raise ConfigError(f"sweep: {spec.name} has no parameter '{name}'{did_you_mean(name, names)}")
     words = re.split(r"[\s,]+", rest.strip()) if rest.strip() else []
-    if not 2 <= len(words) <= _MOST_VALUES:
-        raise ConfigError(f"sweep: {name}: expected 2 to {_MOST_VALUES} values, got {len(words)}")
+    if not 2 <= len(words) <= _MAX_VALUES:
+        raise ConfigError(f"sweep: {name}: expected 2 to {_MAX_VALUES} values, got {len(words)}")
     values = [param.parse(word, f"sweep: {name}") for word in words]
     return Axis(name, tuple(dict.fromkeys(values)))
 

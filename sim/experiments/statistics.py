@@ -11,7 +11,7 @@ import numpy.typing as npt
 Numbers = npt.NDArray[np.float64]
 
 _DRAWS = 2000
-_MOST_BINS = 12
+_MAX_BINS = 12
 _AT_ONCE = 2_000_000  # maximum number of values resampled in one step, which limits the memory for large tables
 _MANY = 20_000  # number of values above which the mean is practically normal, so that no resampling is needed
 
@@ -169,9 +169,9 @@ def power_law(x: Numbers, y: Numbers) -> Power:
 
 
 def bins(values: Numbers) -> Numbers:
-    """Return the edges of at most _MOST_BINS equally filled bins, or no edges if all values are nan."""
+    """Return the edges of at most _MAX_BINS equally filled bins, or no edges if all values are nan."""
     values = values[~np.isnan(values)]
     if not values.size:
         return np.zeros(0)
-    edges = np.unique(np.quantile(values, np.linspace(0, 1, _MOST_BINS + 1)))
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, _MAX_BINS + 1)))
     return edges if edges.size > 1 else np.array([edges[0], edges[0] + 1])

@@ -70,7 +70,7 @@ PROGRESS_EVERY = 100
 _HEADER_KEYS = ("format", "version", "scenario", "map_folder", "original")
 
 MAX_BYTES = 512 * 1024 * 1024
-_MOST_ROWS = 1 << 22  # most cells of a map file that is copied into the journal; a larger one is only named
+_MAX_ROWS = 1 << 22  # most cells of a map file that is copied into the journal; a larger one is only named
 _TICK = Param("tick", int, 0, "a tick", 0, LAST_TICK)
 
 
@@ -241,7 +241,7 @@ class Journal(Watcher):
 
 def _header(scenario: Scenario) -> dict[str, Any]:
     grid, source = scenario.grid, scenario.map
-    if isinstance(source, MapFile) and (grid.cells <= _MOST_ROWS or scenario.is_redrawn or not _can_be_named(source)):
+    if isinstance(source, MapFile) and (grid.cells <= _MAX_ROWS or scenario.is_redrawn or not _can_be_named(source)):
         # Copy the map, because its file may have changed by the time the journal is restored.
         scenario = replace(scenario, map=rows_of(grid, scenario.map_name))
     elif isinstance(source, MapFile):

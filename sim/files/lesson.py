@@ -30,7 +30,7 @@ from sim.files.yaml import MAX_BYTES, read_yaml
 from sim.lesson import (
     CONVERGED,
     EVENTS,
-    MOST_TICKS,
+    MAX_TICKS,
     NO_PATH,
     PARTS,
     Claim,
@@ -46,16 +46,16 @@ from sim.params import ConfigError, Param, did_you_mean, shown
 from sim.walker import STATE_WORDS
 
 FORMAT, VERSION = LESSON.format, 1
-MOST_STEPS, MOST_ANSWERS = 60, 5
-LONGEST_TEXT = 600
+MAX_STEPS, MAX_ANSWERS = 60, 5
+MAX_TEXT = 600
 
 _SPEED = Param("speed", int, 30, "ticks a second while it runs to a step", 1, 2000)
-_TICK = Param("tick", int, 0, "a tick", 0, MOST_TICKS)
+_TICK = Param("tick", int, 0, "a tick", 0, MAX_TICKS)
 _CAMERA = {key: Param(key, float, 0.0, "", low, 10_000.0) for key, low in (("x", 0.0), ("y", 0.0), ("cells", 2.0))}
 _COUNT = Param("count", int, 1, "which of these events, counted from the step before", 1, 100_000)
 _NUMBER = Param("number", float, 0.0, "a number", -1e12, 1e12)
-_RIGHT = Param("right", int, 1, "number of the right answer, from 1", 1, MOST_ANSWERS)
-_AFTER = Param("seen_after", int, 1, "number of steps after which the run shows the right answer", 1, MOST_STEPS)
+_RIGHT = Param("right", int, 1, "number of the right answer, from 1", 1, MAX_ANSWERS)
+_AFTER = Param("seen_after", int, 1, "number of steps after which the run shows the right answer", 1, MAX_STEPS)
 _AN_ANSWER = "an answer, or {text: It walks back, claims: [{agent: A, state: walking back}]}"
 _ANY_SIZE = 1 << 20, 1 << 20
 _MEASURE_KEYS = tuple(measure.key for measure in MEASURES)
@@ -185,9 +185,9 @@ class _LessonReader:
     def _steps(self) -> tuple[Step, ...]:
         field = require(self.fields, "steps", self.root, "a list of steps such as [{text: Look here.}]")
         parts = field.items("a list of steps such as [{text: Look here.}]") if field else []
-        if field and not 1 <= len(parts) <= MOST_STEPS:
-            field.complain(f"expected 1 to {MOST_STEPS} steps, got {len(parts)}")
-        steps = tuple(step for part in parts[:MOST_STEPS] if (step := self._step(part)) is not None)
+        if field and not 1 <= len(parts) <= MAX_STEPS:
+            field.complain(f"expected 1 to {MAX_STEPS} steps, got {len(parts)}")
+        steps = tuple(step for part in parts[:MAX_STEPS] if (step := self._step(part)) is not None)
         for index, (part, step) in enumerate(zip(parts, steps, strict=False)):
             asked = step.question
             if asked is not None and asked.is_checked and index + asked.seen_after >= len(parts):
@@ -197,7 +197,7 @@ class _LessonReader:
     def _step(self, part: Field) -> Step | None:
         fields = part.keys(_STEP_KEYS, "a step such as {text: Look here.}")
         text_field = require(fields, "text", part, "what the step says")
-        text = text_field.text(LONGEST_TEXT, lines=True) if text_field else None
+        text = text_field.text(MAX_TEXT, lines=True) if text_field else None
         claims = fields["claims"].items("a list of claims") if "claims" in fields else []
         marks = fields["highlight"].items("a list such as [{agent: A, what: best}]") if "highlight" in fields else []
         speed = fields["speed"].integer(_SPEED) if "speed" in fields else None
@@ -244,17 +244,17 @@ class _LessonReader:
                 if key in fields:
                     fields[key].complain("goes with a question only")
             return None
-        text = fields["question"].text(LONGEST_TEXT, lines=True)
+        text = fields["question"].text(MAX_TEXT, lines=True)
         answers_field = require(fields, "answers", part, "a list of answers")
         parts = answers_field.items("a list of answers") if answers_field else []
         answers, claims = [self._answer(f) for f in parts], tuple(self._claims_of_answer(f) for f in parts)
-        if answers_field and not 2 <= len(answers) <= MOST_ANSWERS:
-            answers_field.complain(f"expected 2 to {MOST_ANSWERS} answers, got {len(answers)}")
+        if answers_field and not 2 <= len(answers) <= MAX_ANSWERS:
+            answers_field.complain(f"expected 2 to {MAX_ANSWERS} answers, got {len(answers)}")
         right_field = require(fields, "right", part, "the number of the right answer, from 1")
         right = right_field.integer(_RIGHT) if right_field else None
         if right_field and right is not None and right > len(answers):
             right_field.complain(f"expected the number of an answer, of which there are {len(answers)}, got {right}")
-        because = self._text(fields, part, "because", LONGEST_TEXT)
+        because = self._text(fields, part, "because", MAX_TEXT)
         after = fields["seen_after"].integer(_AFTER) if "seen_after" in fields else 1
         if text is None or right is None or because is None or after is None or None in answers:
             return None

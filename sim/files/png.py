@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 LEVEL = 6  # of zlib compression
-LONGEST_KEYWORD = 79  # bytes, the limit of the PNG standard
+MAX_KEYWORD = 79  # bytes, the limit of the PNG standard
 _SOFTWARE = {"Software": "Backmove"}
 _LONG = 1024  # characters above which a text is compressed
-_MOST_TEXT = 1 << 25  # most bytes of all texts of a file together
+_MAX_TEXT = 1 << 25  # most bytes of all texts of a file together
 
 
 def png_bytes(pixels: npt.NDArray[np.uint32], texts: Mapping[str, str] | None = None) -> bytes:
@@ -54,7 +54,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 def _text_chunk(keyword: str, text: str) -> bytes:
     """Return the chunk of a text: tEXt (zTXt if long) if the text is Latin-1, else iTXt, with LF line ends."""
     name = keyword.encode("latin-1")
-    if not 1 <= len(name) <= LONGEST_KEYWORD or not keyword.isprintable() or keyword != keyword.strip():
+    if not 1 <= len(name) <= MAX_KEYWORD or not keyword.isprintable() or keyword != keyword.strip():
         raise ValueError(f"not a keyword of a PNG text: {keyword!r}")
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     is_long = len(text) > _LONG
@@ -75,7 +75,7 @@ def png_texts(data: bytes) -> dict[str, str]:
     if not data.startswith(SIGNATURE):
         raise ValueError("not a PNG file")
     texts: dict[str, str] = {}
-    room = _MOST_TEXT
+    room = _MAX_TEXT
     for kind, body in _chunks(data):
         if kind in (b"tEXt", b"zTXt", b"iTXt"):
             keyword, _, rest = body.partition(b"\0")
@@ -136,4 +136,4 @@ def _unpacked(data: bytes, most: int) -> bytes:
 
 
 def _too_long() -> ValueError:
-    return ValueError(f"its texts are longer than {_MOST_TEXT:,} bytes together")
+    return ValueError(f"its texts are longer than {_MAX_TEXT:,} bytes together")

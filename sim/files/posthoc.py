@@ -31,7 +31,7 @@ SUFFIXES = (".trace.yaml", ".trace.yml", ".trace.json")
 MANY_EVENTS = 100_000
 """Events above which Posthoc is slow, because it reads all of them before it shows the first."""
 
-_MOST_WALLS = 3_000  # most boxes of walls, each one step; with more, open the map in Posthoc as a layer of its own
+_MAX_WALLS = 3_000  # most boxes of walls, each one step; with more, open the map in Posthoc as a layer of its own
 
 _Event = dict[str, Any]
 
@@ -132,7 +132,7 @@ class Posthoc:
 
     def _beginning(self) -> Iterator[_Event]:
         walls = _wall_boxes(self.world.grid)
-        for x, y, width, height in walls if len(walls) <= _MOST_WALLS else ():
+        for x, y, width, height in walls if len(walls) <= _MAX_WALLS else ():
             box = {"x": x, "y": y, "width": width, "height": height}
             yield {"type": "wall", "id": f"w{x},{y}", "pId": None, **box}
         yield self._event("source", "source", self._at)

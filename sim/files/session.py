@@ -68,7 +68,7 @@ ORDER_KEY = "panels"
 """Key of a view: panels in their order, each as the numbers of its branch and its agent."""
 
 NUMBER = Param("number", int, 0, "number of the branch", 0, (1 << 31) - 1)
-_LONGEST_NAME = 10_000  # most characters of a branch name in a file; it is truncated to MAX_BRANCH_NAME
+_MAX_NAME = 10_000  # most characters of a branch name in a file; it is truncated to MAX_BRANCH_NAME
 _TICK = Param("tick", int, 0, "a tick", 0, LAST_TICK)
 
 Letters = tuple[tuple[int, ...], str]
@@ -448,7 +448,7 @@ def read_branch_name(fields: Mapping[str, Field], otherwise: str) -> str:
 
     Longer names are accepted and truncated, because older versions wrote whole histories into names.
     """
-    name = fields["name"].text(_LONGEST_NAME) if "name" in fields else ""
+    name = fields["name"].text(_MAX_NAME) if "name" in fields else ""
     return name[:MAX_BRANCH_NAME] if name else otherwise
 
 

@@ -31,7 +31,7 @@ MAX_BYTES = 1 << 28
 _BLOCKING_NAME = re.compile(r"collisions?|walls?|block(?:s|ed|ing)?|obstacles?|solid", re.IGNORECASE)
 _BLOCKING_PROPERTIES = {"blocks", "blocked", "collides", "solid"}
 _TILE = 0x0FFFFFFF  # mask of the tile number; the higher bits are flags for flipping and rotation
-_MOST_LEVELS = 32  # most levels of nested groups
+_MAX_LEVELS = 32  # most levels of nested groups
 
 Tiles = npt.NDArray[np.uint32]  # tile numbers [height, width]; 0: no tile
 _Object = Mapping[str, Any]
@@ -76,7 +76,7 @@ class _TiledReader:
 
     def _tile_layers(self, layers: object, level: int) -> Iterator[_Object]:
         """Yield all tile layers, including those inside groups."""
-        if not isinstance(layers, list) or level > _MOST_LEVELS:
+        if not isinstance(layers, list) or level > _MAX_LEVELS:
             raise self._wrong("layers: expected a list of layers")
         for layer in layers:
             if not isinstance(layer, dict):

@@ -35,7 +35,7 @@ IN_BUCKET, ON_STACK = 0, 1  # values of `place` of an open cell
 
 _ROOM = 7  # entries of a chunk; the word before them is the previous head, which gives the next, full chunk, or 0
 _LEFT = np.int64(7)  # bits of a head that count the free entries of its chunk
-_MOST_PUTS = 8  # maximum number of insertions in one expansion
+_MAX_PUTS = 8  # maximum number of insertions in one expansion
 _FULLEST = 8  # maximum number of entries of one cell: each neighbour is expanded once
 
 _SHORT = 24
@@ -57,7 +57,7 @@ def new_buckets(cells: int, is_reused: bool = False) -> Buckets:
         return Buckets(*(np.zeros(0, dtype) for dtype in (np.int32, np.int64, np.int64, np.int64)))
     # squeeze() leaves no outdated entry, so at most `cells` entries: RING chunks are then free, even if one chunk in
     # each bucket is not full.
-    chunks = min(_FULLEST * cells, cells // _ROOM + 2 * RING) + _MOST_PUTS + 2
+    chunks = min(_FULLEST * cells, cells // _ROOM + 2 * RING) + _MAX_PUTS + 2
     return Buckets(
         np.zeros(RING, np.int32) if is_reused else zeros(RING, np.int32),
         np.zeros(RING // 32, np.int64),
@@ -142,8 +142,8 @@ def fitting(buckets, control, nodes, shift):
 
     If fewer than one, outdated entries are dropped first.
     """
-    make_room(buckets, control, nodes, shift, _MOST_PUTS)
-    return (control.spare_chunks - 1) // _MOST_PUTS
+    make_room(buckets, control, nodes, shift, _MAX_PUTS)
+    return (control.spare_chunks - 1) // _MAX_PUTS
 
 
 @kernel

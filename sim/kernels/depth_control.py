@@ -22,7 +22,7 @@ from sim.kernels.octile import direction_between, h0_cells
 from sim.kernels.search import CLOSED
 
 FEATURES = 11
-MOST_RATIO = 100.0  # upper bound of the feature h(s) / h(s'), also its value if s' is the goal
+MAX_RATIO = 100.0  # upper bound of the feature h(s) / h(s'), also its value if s' is the goal
 
 RECORD = np.dtype([("count", "i8"), ("head", "i8"), ("last_depth", "i8"), ("probed", "i8")], align=True)
 
@@ -179,7 +179,7 @@ def look_around(ground, targets, probe, history, st, q):
     f[8] = f[9] = f[10] = 0.0
     if t >= 0:
         h, h_t = h_of(learned, s), h_of(learned, t)
-        f[8] = min(MOST_RATIO, h / h_t) if h_t > 0.0 else MOST_RATIO
+        f[8] = min(MAX_RATIO, h / h_t) if h_t > 0.0 else MAX_RATIO
         f[9] = np.float64(excess(learned, t) > 0.0)
         f[10] = np.float64(h > h_t)
     return used

@@ -22,7 +22,7 @@ from sim.kernels.openlist import ENTRY, key_of, sift_down, sift_up, tie_of
 from sim.kernels.search import CLOSED, EMPTY, GOAL_ON_TOP, RUNNING, Search, add_root, forget, new_search, parent
 
 DIJKSTRA, ADAPTIVE = 0, 1  # backups: by Dijkstra's algorithm, or with one f for all closed cells
-LEAST_F, LEAST_EXCESS = 0, 1  # exit rules: the open cell with the least f, or with the least h - h0
+MIN_F_RULE, MIN_EXCESS_RULE = 0, 1  # exit rules: the open cell with the least f, or with the least h - h0
 
 LABEL = np.dtype([("place", "i4")])  # index of a closed cell in the queue of the backup, SETTLED or UNSEEN
 SETTLED, UNSEEN = -1, -2
@@ -59,7 +59,7 @@ def run(ground, learned, space, state, n, backup, exit_rule, walks_all, rows):
         state: learner.STATE[1] of the agent.
         n: Expansions in a tick that plans.
         backup: DIJKSTRA or ADAPTIVE.
-        exit_rule: LEAST_F or LEAST_EXCESS.
+        exit_rule: MIN_F_RULE or MIN_EXCESS_RULE.
         walks_all: Whether the agent walks a whole path before it plans again.
         rows: log.ROW records to write, one per tick.
 
@@ -102,7 +102,7 @@ def plan(ground, learned, space, st, n, backup, exit_rule):
         st.status = log.NO_PATH
         return used
     st.best = top_of(ground, space)
-    if exit_rule == LEAST_EXCESS and control.status != GOAL_ON_TOP:
+    if exit_rule == MIN_EXCESS_RULE and control.status != GOAL_ON_TOP:
         st.best = least_excess(ground, learned, space)
     lay_path(ground, space, st)
     return used

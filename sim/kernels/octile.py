@@ -18,7 +18,7 @@ DIAGONAL = float.fromhex("0x1.6a09e6p0")
 COST_UNIT = 2.0**-23
 """Unit of costs: every arc cost is a multiple of it (see Grid), so every path cost is one too."""
 
-LEAST_GAP = 0.0005
+MIN_GAP = 0.0005
 """Minimum by which a diagonal cost other than exactly 1 or 2 differs from both. The buckets of the open list need this
 gap to separate values of f."""
 

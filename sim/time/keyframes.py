@@ -63,10 +63,10 @@ from sim.world import World
 
 T = TypeVar("T")
 
-LEAST_BUDGET = 190_000_000
+MIN_STORE_BYTES = 190_000_000
 """Lower bound of the default budget for keyframes, in bytes. A larger world gets as many bytes as it takes itself."""
 
-MOST_BUDGET = 1_000_000_000
+MAX_STORE_BYTES = 1_000_000_000
 """Upper bound of the default budget for keyframes, in bytes."""
 
 _SPARE = 64 * 1024 * 1024  # bytes of a pool above the budget: a keyframe is saved before older ones are evicted
@@ -502,8 +502,8 @@ def _fails(values: list[object], left_out: list[object]) -> bool:
 class KeyframeStore:
     """Keyframes of several timelines within one budget of bytes; parts that they share count once.
 
-    The default budget is the size of the world, but at least LEAST_BUDGET and at most MOST_BUDGET. `beside` is an
-    executor with one thread; a window sets it to have keyframes read in the background.
+    The default budget is the size of the world, but at least MIN_STORE_BYTES and at most MAX_STORE_BYTES. `beside` is
+    an executor with one thread; a window sets it to have keyframes read in the background.
     """
 
     def __init__(self, budget: int | None = None, most_frames: int = 4096) -> None:
@@ -522,7 +522,7 @@ class KeyframeStore:
     @property
     def budget(self) -> int:
         """Return the most bytes that keyframes may take."""
-        usual = max(LEAST_BUDGET, min(MOST_BUDGET, self._world_size))
+        usual = max(MIN_STORE_BYTES, min(MAX_STORE_BYTES, self._world_size))
         return min(usual if self._wanted is None else self._wanted, self._lent)
 
     @budget.setter

@@ -27,7 +27,7 @@ from sim.world import World
 
 NEVER = float("inf")
 
-MOST_TICKS = 50_000
+MAX_TICKS = 50_000
 """Most ticks simulated after a block; an agent that takes longer counts as never arriving."""
 
 _PIECE = 256  # ticks between two checks of the work done
@@ -124,7 +124,7 @@ def _moves_goal(command: Command) -> bool:
 class WorstBlock:
     """Search in time slices for the block that costs one agent most."""
 
-    def __init__(self, timeline: Timeline, agent: int, tasks: Iterable[Task], most_ticks: int = MOST_TICKS) -> None:
+    def __init__(self, timeline: Timeline, agent: int, tasks: Iterable[Task], most_ticks: int = MAX_TICKS) -> None:
         self.agent, self.most_ticks = agent, most_ticks
         self.tasks = sorted(tasks, key=lambda task: task[0])
         self.done, self.total = 0, len(self.tasks)

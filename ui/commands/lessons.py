@@ -1,6 +1,6 @@
 """Commands for lessons: choose one, go through its steps, answer its questions."""
 
-from sim.files.lesson import MOST_ANSWERS
+from sim.files.lesson import MAX_ANSWERS
 from ui.commands.window import Window
 from ui.dialogs.lessons import Lessons
 from ui.model.command import Action, Topic
@@ -54,7 +54,7 @@ def _answer(number: int) -> Action:
     return act
 
 
-for _n in range(1, MOST_ANSWERS + 1):
+for _n in range(1, MAX_ANSWERS + 1):
     command(f"Alt+{_n}", f"Answer of the lesson: {_n}", name=f"answer_{_n}")(_answer(_n))
 
 

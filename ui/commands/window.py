@@ -24,7 +24,7 @@ from ui.model.command import CommandTable
 from ui.model.editor import Editor
 from ui.model.keys import PanelKey
 from ui.model.layers import LayerState
-from ui.model.layout import MOST_PANELS, Layout
+from ui.model.layout import MAX_PANELS, Layout
 from ui.model.player import Player
 from ui.model.run import Panel
 from ui.model.session import Session
@@ -88,7 +88,7 @@ class Window:
             return tuple(panel for panel in panels if panel.key == self.session.focused_key)
         shown = self.state.lesson.shows(self.session) if self.state.lesson is not None else None
         if shown is not None:
-            return tuple(panel for panel in panels if panel.key in shown)[:MOST_PANELS]
+            return tuple(panel for panel in panels if panel.key in shown)[:MAX_PANELS]
         return self.session.panels_with_room
 
     # --- commands, dialogs, messages --------------------------------------------------------------

@@ -22,7 +22,7 @@ from ui.widgets.forms import ParamForm
 from ui.widgets.lists import ROW, Col, Item, Rows
 
 _LIST_SHARE = 0.5  # height of the list, as a fraction of the height of list and form
-_FEWEST_LISTED = 2
+_MIN_LISTED = 2
 _KIND_REST_S = 0.35
 _SUMMARY = 72
 _LOW = 330
@@ -103,7 +103,7 @@ class AgentEditor(FormDialog):
 
     def _listed(self, room: int) -> int:
         """Return the number of algorithms that the list shows at once."""
-        return min(len(SPECS), max(_FEWEST_LISTED, int(room * _LIST_SHARE) // self.px(ROW)))
+        return min(len(SPECS), max(_MIN_LISTED, int(room * _LIST_SHARE) // self.px(ROW)))
 
     def _fill_form(self) -> None:
         values = {p.name: self.values.get(p.name, p.default) for p in self.spec.params}

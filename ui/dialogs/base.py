@@ -47,10 +47,10 @@ NOTE_GAP = 4
 EDGE = 14
 """Minimum distance between a card and the edge of the window, in design units."""
 
-LEAST_CARD = (260, 190)
+MIN_CARD = (260, 190)
 """Minimum size of a card in design units, even if it exceeds the window: controls of zero size would fail."""
 
-LEAST_BETWEEN_BARS = 430
+MIN_BETWEEN_BARS = 430
 """Minimum room between the bars for a card at the right, in design units. With less room it covers the bars too."""
 
 REPEAT_DELAY_MS, REPEAT_INTERVAL_MS = 400, 45
@@ -303,7 +303,7 @@ class Dialog:
         edge = self.px(EDGE)
         width = min(self.px(self.size[0]), window_width - 2 * edge)
         height = min(self.px(self.size[1]), window_height - 2 * edge)
-        card = pygame.Rect(0, 0, max(self.px(LEAST_CARD[0]), width), max(self.px(LEAST_CARD[1]), height))
+        card = pygame.Rect(0, 0, max(self.px(MIN_CARD[0]), width), max(self.px(MIN_CARD[1]), height))
         card.center = (window_width // 2, window_height // 2)
         if self.place == "right":
             self._move_beside_the_map(card)
@@ -315,7 +315,7 @@ class Dialog:
         gap = self.px(layout.GAP)
         card.right = window_width - gap
         room = window_height - self.px(layout.TOP_BAR) - self.px(layout.TRANSPORT) - 2 * gap
-        if room >= self.px(LEAST_BETWEEN_BARS):
+        if room >= self.px(MIN_BETWEEN_BARS):
             card.height = min(card.height, room)
             card.top = self.px(layout.TOP_BAR) + gap
 

@@ -38,7 +38,7 @@ COLUMNS = (
     Col("Max / tick", 82, "right", "mono"),
     Col("Pooled µs / move", 130, "right", "mono"),
 )
-LEAST_SETTING = 70
+MIN_SETTING = 70
 _FACTORS = (1, 2, 4)  # values in the example of a sweep, as multiples of the parameter's default
 _REFRESH_S = 0.5
 
@@ -95,7 +95,7 @@ class ExperimentSheet(FormDialog):
 
     def _columns_within(self, width: int) -> list[Col]:
         """Return the first columns that fit into a width, at least one."""
-        ends = accumulate(self.px(column.width or LEAST_SETTING) for column in COLUMNS)
+        ends = accumulate(self.px(column.width or MIN_SETTING) for column in COLUMNS)
         return [column for column, end in zip(COLUMNS, ends, strict=True) if end <= width] or [COLUMNS[0]]
 
     def _build_form(self, area: pygame.Rect) -> None:

@@ -18,7 +18,7 @@ from ui.widgets.controls import Button, Field, Text
 from ui.widgets.lists import Col, Item, Rows
 
 _PARENT = ".."
-_MOST_ENTRIES = 20_000
+_MAX_ENTRIES = 20_000
 _FORBIDDEN = '/\\:*?"<>|'
 
 
@@ -116,7 +116,7 @@ class _Browser(Dialog):
     def _entries(self) -> list["os.DirEntry[str]"]:
         try:
             with os.scandir(self.folder) as found:
-                entries = [entry for entry, _ in zip(found, range(_MOST_ENTRIES), strict=False)]
+                entries = [entry for entry, _ in zip(found, range(_MAX_ENTRIES), strict=False)]
         except OSError as error:
             self.problem = f"{self.folder}: {error.strerror or error}"
             return []

@@ -10,7 +10,7 @@ from ui.widgets.controls import Drawn, whole_lines
 from ui.widgets.scrolling import ScrollBar, Scrolled
 
 _SIZE, _LINE, _GAP = 14, 21, 7
-_WIDTH, _HIGHEST = 700, 560
+_WIDTH, _MAX_HEIGHT = 700, 560
 _INDENT = 16
 
 
@@ -20,7 +20,7 @@ class MessageBox(Dialog):
         self.problems = [problems] if isinstance(problems, str) else list(problems)
         self.hint = f"{len(self.problems)} problems" if len(self.problems) > 1 else ""
         inside = _Paragraphs.height_of(host, self.problems, _WIDTH - 2 * MARGIN)
-        self.size = (_WIDTH, min(_HIGHEST, HEADING + FOOTER + inside + 14))
+        self.size = (_WIDTH, min(_MAX_HEIGHT, HEADING + FOOTER + inside + 14))
         super().__init__(host)
 
     def build(self) -> None:

@@ -45,7 +45,7 @@ FOLDERS = {"recordings": "Pictures and videos go to", "files_folder": "Open and 
 _FORM_WIDTH, _PAGES, _BUTTONS, _FOLDER, _FOLDER_LABEL, _LABEL_ABOVE, _BROWSE = 360, 30, 34, 34, 190, 22, 40
 LOOK, KEYS, FILES = "look", "keys", "folders"
 PAGES = (LOOK, KEYS, FILES)
-_LEAST_WIDE, _LEAST_HIGH = 620, 240
+_MIN_WIDTH, _MIN_HEIGHT = 620, 240
 """Minimum size, in design units, for all parts at once; a smaller card shows one page at a time."""
 
 _BARE = (
@@ -88,7 +88,7 @@ class SettingsDialog(FormDialog):
         self.fields: dict[str, Field] = {}
         self.rows: Rows | None = None
         self.controls = []
-        is_whole = area.width >= self.px(_LEAST_WIDE) and area.height >= self.px(_LEAST_HIGH)
+        is_whole = area.width >= self.px(_MIN_WIDTH) and area.height >= self.px(_MIN_HEIGHT)
         if not is_whole:
             options = [(page, page) for page in PAGES]
             self.add(Choice(self, take_top(area, self.px(_PAGES), self.px(10)), options, self.page, self._turn_to))

@@ -9,7 +9,7 @@ from ui.widgets.controls import Text
 from ui.widgets.forms import named
 from ui.widgets.lists import Col, Item, Rows
 
-_MOST = 4  # maximum number of branches of one split
+_MAX_VARIANTS = 4  # maximum number of branches of one split
 _BUDGET = Param("budget", int, 1, "most expansions of this agent in one tick", symbol="k")
 
 Variants = list[Mapping[str, Value | None]]
@@ -70,9 +70,9 @@ def _values_of(param: Param, now: Value) -> list[Value]:
     if param.kind is bool:
         return [False, True]
     if param.kind is str:
-        return list(param.choices[:_MOST])
+        return list(param.choices[:_MAX_VARIANTS])
     if param.name == "weight":
-        return list(sorted({1.0, 1.4, 3.0, float(now)})[:_MOST])
+        return list(sorted({1.0, 1.4, 3.0, float(now)})[:_MAX_VARIANTS])
     return []
 
 

@@ -18,7 +18,7 @@ from ui.widgets.controls import Button, Text
 from ui.widgets.lists import Col, Item, Rows
 
 MOMENTS = 8  # number of ticks at which each block is tried
-MOST_SHOWN = 500
+MAX_SHOWN = 500
 _PIECE = 20_000.0  # microseconds of simulation between two checks for cancellation
 _REFRESH_S = 0.25
 
@@ -132,7 +132,7 @@ class WorstBlock(Dialog):
         self.words.set(f"{state}: {search.done:,} of {search.total:,}{base}", "text")
 
     def _items(self) -> list[Item]:
-        results = self.search.results()[:MOST_SHOWN] if self.search else []
+        results = self.search.results()[:MAX_SHOWN] if self.search else []
         return [
             Item(_cells(result), result, roles={2: "warning"} if result.never_arrives else {}) for result in results
         ]

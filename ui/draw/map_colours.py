@@ -34,7 +34,7 @@ EDGED_FROM_PX = 3.0
 """Smallest cell, in pixels, whose walls are drawn as edges on the background colour; smaller walls are filled."""
 
 # width of the line around walls, as a fraction of a cell's side, and its maximum in design units
-_EDGE_SHARE, _MOST_EDGE = 0.12, 3.0
+_EDGE_SHARE, _MAX_EDGE = 0.12, 3.0
 
 _TINT = 0.5
 _DOT_INK = 0.4  # fraction of the text colour in dots, because a few pixels need more contrast than a filled cell
@@ -127,7 +127,7 @@ def _plain(word: int) -> int:
 
 def edge_width(zoom: float, ui_scale: float) -> int:
     """Return the width of the line around walls, in pixels."""
-    return max(1, min(round(_EDGE_SHARE * zoom), round(_MOST_EDGE * ui_scale)))
+    return max(1, min(round(_EDGE_SHARE * zoom), round(_MAX_EDGE * ui_scale)))
 
 
 def wall_bits(hidden: int) -> int:

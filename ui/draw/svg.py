@@ -30,7 +30,7 @@ FONT = "Noto Sans, Helvetica, Arial, sans-serif"
 PAGE = 800.0  # width of the drawing, in SVG user units
 TITLE_HEIGHT, LEGEND_ROW = 34.0, 22.0  # in SVG user units
 LINES_ACROSS = 260.0  # shorter side of the shown part of the map, in line widths
-LEAST_LINE = 0.16  # minimum width of a line, in cells
+MIN_LINE = 0.16  # minimum width of a line, in cells
 
 
 def panel_svg(run: Run, key: PanelKey, look: Look, *, has_legend: bool = True, has_title: bool = True) -> str:
@@ -92,7 +92,7 @@ class _Page:
             self.layers,
             self.scale,
             self.palette,
-            max(LEAST_LINE, min(self.box[2], self.box[3]) / LINES_ACROSS),
+            max(MIN_LINE, min(self.box[2], self.box[3]) / LINES_ACROSS),
             self.panel.crowd,
             self.panel.mind is not None,
         )

@@ -161,7 +161,7 @@ lowest band is still distinguishable from the terrain.
 """
 
 _GREY_ENDS = {"dark": (0.28, 1.0), "light": (0.68, 0.0)}  # values for "greys", because free terrain is grey as well
-_FEWEST = 3  # number of bands that span the colour map at least, so that two visits do not get the strongest colour
+_MIN_BANDS = 3  # number of bands that span the colour map at least, so that two visits do not get the strongest colour
 
 
 @lru_cache(maxsize=256)
@@ -175,7 +175,7 @@ def heat_colours(name: str, palette: Palette, count: int) -> tuple[Colour, ...]:
     """
     ramp = [rgb(f"#{code}") for code in _RAMPS[name].split()]
     low, high = (_GREY_ENDS if name == "greys" else _ENDS)[palette.name]
-    steps = max(count, _FEWEST) - 1
+    steps = max(count, _MIN_BANDS) - 1
     return tuple(_on_ramp(ramp, low + (high - low) * i / steps) for i in range(count))
 
 

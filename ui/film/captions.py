@@ -13,7 +13,7 @@ from sim.time.recorded import MarkKind
 from sim.time.timeline import Timeline
 from ui.model.wording import RunNames
 
-_MOST_NAMES = 3  # maximum number of agents named in a caption; more are only counted
+_MAX_NAMES = 3  # maximum number of agents named in a caption; more are only counted
 
 
 @dataclass(frozen=True)
@@ -75,5 +75,5 @@ def _restarts(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int,
     for tick, agent, _ in timeline.marks(after + 1, until, (MarkKind.RESTART,)).tolist():
         by_tick.setdefault(tick, []).append(names.agent(agent))
     for tick, labels in by_tick.items():
-        who = ", ".join(labels) if len(labels) <= _MOST_NAMES else f"{len(labels)} agents"
+        who = ", ".join(labels) if len(labels) <= _MAX_NAMES else f"{len(labels)} agents"
         yield tick, f"{who} {'restarts' if len(labels) == 1 else 'restart'}"

@@ -23,13 +23,13 @@ EXACT = Param("exact_colours", bool, False, "every pixel as it was (yuv444p, los
 GIF_RATES = (50, 25, 20, 10)
 """Frame rates of a .gif: the delay is a whole number of hundredths of a second, and long enough for browsers."""
 
-LEAST_SIDE, MOST_SIDE = 16, 8192
-MOST_PIXELS = 7680 * 4320
+MIN_SIDE, MAX_PICTURE_SIDE = 16, 8192
+MAX_PIXELS = 7680 * 4320
 
 WINDOW, PANELS = "window", "panels"
 
-MOST_PER_FRAME = 100_000
-MOST_FRAMES_PER_TICK = 60
+MAX_PER_FRAME = 100_000
+MAX_FRAMES_PER_TICK = 60
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -138,10 +138,10 @@ def check_size(size: tuple[int, int], encoding: Encoding | None, where: str = "s
     """
     width, height = size
     shown = f"{width}x{height}"
-    if min(size) < LEAST_SIDE or max(size) > MOST_SIDE or width * height > MOST_PIXELS:
+    if min(size) < MIN_SIDE or max(size) > MAX_PICTURE_SIDE or width * height > MAX_PIXELS:
         raise ConfigError(
-            f"{where}: expected from {LEAST_SIDE}x{LEAST_SIDE} pixels to {MOST_SIDE} a side and "
-            f"{MOST_PIXELS:,} in all, got {shown}"
+            f"{where}: expected from {MIN_SIDE}x{MIN_SIDE} pixels to {MAX_PICTURE_SIDE} a side and "
+            f"{MAX_PIXELS:,} in all, got {shown}"
         )
     if encoding and encoding.needs_even_sides and (width % 2 or height % 2):
         even = f"{width - width % 2}x{height - height % 2}"
@@ -152,8 +152,8 @@ def check_size(size: tuple[int, int], encoding: Encoding | None, where: str = "s
 
 
 def even(size: tuple[int, int]) -> tuple[int, int]:
-    """Return the size with odd sides reduced by one pixel and at least `LEAST_SIDE` each; every codec accepts it."""
-    return max(LEAST_SIDE, size[0] & ~1), max(LEAST_SIDE, size[1] & ~1)
+    """Return the size with odd sides reduced by one pixel and at least `MIN_SIDE` each; every codec accepts it."""
+    return max(MIN_SIDE, size[0] & ~1), max(MIN_SIDE, size[1] & ~1)
 
 
 def nearest_gif_rate(fps: int) -> int:
@@ -191,10 +191,10 @@ def parse_ticks_per_frame(text: str) -> Fraction:
     number = Fraction(int(match[1])) if match and match[1] else Fraction(0)
     if match and match[2] and int(match[2]):
         number = Fraction(1, int(match[2]))
-    if not Fraction(1, MOST_FRAMES_PER_TICK) <= number <= MOST_PER_FRAME:
+    if not Fraction(1, MAX_FRAMES_PER_TICK) <= number <= MAX_PER_FRAME:
         raise ConfigError(
-            f"expected a whole number of ticks from 1 to {MOST_PER_FRAME:,}, or 1/M with M up to "
-            f"{MOST_FRAMES_PER_TICK} for M frames a tick, got {shown(text)}"
+            f"expected a whole number of ticks from 1 to {MAX_PER_FRAME:,}, or 1/M with M up to "
+            f"{MAX_FRAMES_PER_TICK} for M frames a tick, got {shown(text)}"
         )
     return number
 

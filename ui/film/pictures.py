@@ -19,7 +19,7 @@ from sim.params import ConfigError
 from sim.walker import WalkerView
 from ui.draw.marks import TEXTURES_FROM_PX
 from ui.draw.svg import panel_svg
-from ui.film.options import MOST_PIXELS, MOST_SIDE, PICTURE, WINDOW, Part
+from ui.film.options import MAX_PICTURE_SIDE, MAX_PIXELS, PICTURE, WINDOW, Part
 from ui.film.stage import Stage
 from ui.film.takes import default_name, free_name, recordings_folder
 from ui.model import files, saving
@@ -98,7 +98,7 @@ def _look(dressing: Dressing, scale: int) -> Look:
 
 
 def _checked(size: tuple[int, int]) -> tuple[int, int]:
-    if max(size) > 2 * MOST_SIDE or size[0] * size[1] > 4 * MOST_PIXELS:
+    if max(size) > 2 * MAX_PICTURE_SIDE or size[0] * size[1] > 4 * MAX_PIXELS:
         raise ConfigError(f"a picture of {size[0]} x {size[1]} pixels is too large; take a smaller scale")
     return size
 

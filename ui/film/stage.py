@@ -33,21 +33,21 @@ from ui.widgets.canvas import Canvas
 USUAL_SIZE = {WINDOW: (1280, 720), PANELS: (1280, 720), "panel": (720, 540)}
 """Picture size in pixels, by part, at which texts are as large as in a window at a UI scale of 100 %."""
 
-LEAST_SCALE, MOST_SCALE = 0.75, 4.0
+MIN_SCALE, MAX_SCALE = 0.75, 4.0
 
 TITLE_HEIGHT = 38
 LEGEND_ROW = 22
-SMALLEST_WITH_TITLE = (260, 220)  # minimum width and height, in pixels at scale 1, of a picture with a title
-SMALLEST_WITH_LEGEND = (420, 360)  # minimum width and height, in pixels at scale 1, of a picture with a legend
+MIN_SIZE_WITH_TITLE = (260, 220)  # minimum width and height, in pixels at scale 1, of a picture with a title
+MIN_SIZE_WITH_LEGEND = (420, 360)  # minimum width and height, in pixels at scale 1, of a picture with a legend
 LEGEND_SHARE = 0.16  # maximum fraction of the picture's height that the legend takes
-MOST_CAPTIONS = 3
+MAX_CAPTIONS = 3
 
 
 def scale_for(size: tuple[int, int], part: Part) -> float:
     """Return the scale of texts and lines for a picture size, rounded to eighths so that shapes stay sharp."""
     usual = USUAL_SIZE[part.kind]
     fitting = min(size[0] / usual[0], size[1] / usual[1])
-    return min(MOST_SCALE, max(LEAST_SCALE, round(fitting * 8) / 8))
+    return min(MAX_SCALE, max(MIN_SCALE, round(fitting * 8) / 8))
 
 
 class LookedAt:
@@ -186,10 +186,10 @@ class Stage:
         width, height = self.size
         top, foot = 0, height
         title = legend_box = None
-        if self.has_title and self._has_room(SMALLEST_WITH_TITLE):
+        if self.has_title and self._has_room(MIN_SIZE_WITH_TITLE):
             title = (0, 0, width, self.px(TITLE_HEIGHT))
             top = title[3]
-        if self.has_legend and self._has_room(SMALLEST_WITH_LEGEND):
+        if self.has_legend and self._has_room(MIN_SIZE_WITH_LEGEND):
             foot = height - len(self._legend_rows()) * self.px(LEGEND_ROW) - self.px(6)
             legend_box = (0, foot, width, height - foot)
         return _Plan(title, (0, top, width, foot - top), legend_box)
@@ -294,7 +294,7 @@ class Stage:
         maps = [boxes.map for _, boxes in self.scene.panels()]
         right = max((box[0] + box[2] for box in maps), default=self.size[0])
         bottom = max((box[1] + box[3] for box in maps), default=self.size[1]) - px(10)
-        for text in reversed(list(captions)[-MOST_CAPTIONS:]):
+        for text in reversed(list(captions)[-MAX_CAPTIONS:]):
             room = right - px(40)
             width = min(room, canvas.text_width(text, 16, "bold")) + px(28)
             height = px(34)

@@ -2,7 +2,7 @@
 
 The window sends the scenario of the run, then its commands and its current tick; the worker recomputes the run, draws
 it and encodes it. Recording therefore costs the window almost nothing, and if the window is killed the worker still
-finishes the file. When more than `MOST_BEHIND` frames are waiting for the worker, the simulation waits for it.
+finishes the file. When more than `MAX_BEHIND` frames are waiting for the worker, the simulation waits for it.
 
     studio = Studio.film(path, session, options, look)
     studio.follow(session, look)         call once for every frame of the window
@@ -31,7 +31,7 @@ from ui.film.replay import Replay, replay_of, states_of
 from ui.model.look import Look
 from ui.model.session import Session
 
-MOST_BEHIND = 300
+MAX_BEHIND = 300
 """Maximum number of frames that the worker may be behind the window."""
 
 _STOPPED_S = 20.0  # seconds for the threads to read the remaining output of an ended worker
@@ -143,7 +143,7 @@ class Studio:
     @property
     def must_wait(self) -> bool:
         """Return whether the simulation should wait because the worker is too far behind."""
-        return not (self.report.is_done or self.is_stopping) and self.frames_behind > MOST_BEHIND
+        return not (self.report.is_done or self.is_stopping) and self.frames_behind > MAX_BEHIND
 
     def stop(self) -> None:
         """Finish the file with the current tick as the last one, in the background."""

@@ -21,7 +21,7 @@ from ui.film.options import MKV, MP4, VIDEO_SUFFIXES
 
 PART_SUFFIX = ".part.mkv"
 FOLDER_VARIABLE = "BACKMOVE_RECORDINGS"
-_LONGEST_NAME = 80  # maximum bytes of the part of a file name that names the agents
+_MAX_NAME = 80  # maximum bytes of the part of a file name that names the agents
 _MAX_ADDED = len(".finishing.webm")  # bytes added to the name of a video while it is being written
 
 # --- names ----------------------------------------------------------------------------------------
@@ -84,9 +84,9 @@ def default_name(labels: Sequence[str], tick: int, suffix: str = MP4, last: int 
     """
     words = [re.sub(r"[^\w.+]+", "-", label.replace("*", "")).strip("-.") for label in labels]
     words = [word for word in words if word]
-    while len(words) > 1 and len("-vs-".join(words).encode()) > _LONGEST_NAME:
+    while len(words) > 1 and len("-vs-".join(words).encode()) > _MAX_NAME:
         words.pop()
-    who = shortened("-vs-".join(words), _LONGEST_NAME).rstrip("-") or "run"
+    who = shortened("-vs-".join(words), _MAX_NAME).rstrip("-") or "run"
     who = who if suffix else who.replace(".", "-")  # the text after a dot would be taken for a suffix
     when = f"tick-{tick}" if last is None else f"ticks-{tick}-{last}"
     return f"{who}-{when}{suffix}"

@@ -18,7 +18,7 @@ from ui.film.film import Cancelled, Film, begin_film, export
 from ui.film.messages import Cancel, CutTo, ExportJob, FilmJob, Follow, Message, Named, Report, RunTo, Stop, Wear
 
 REPORT_INTERVAL_S = 0.1
-MOST_THREADS = 4
+MAX_THREADS = 4
 _NICENESS = 5
 
 
@@ -147,7 +147,7 @@ def _film(job: FilmJob, inbox: _Inbox, reporter: _Reporter) -> None:
 
 def _threads() -> int:
     """Return the number of threads for the codec; one processor is left to the window."""
-    return max(1, min(MOST_THREADS, (os.cpu_count() or 2) - 1))
+    return max(1, min(MAX_THREADS, (os.cpu_count() or 2) - 1))
 
 
 def _obey(film: Film, message: Message) -> None:

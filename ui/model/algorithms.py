@@ -162,7 +162,7 @@ _LOCAL_SEARCH = (
     Line("follow", "move to the next cell of the way", 1),
 )
 _ADAPTIVE = Line("learn", "h(t) of these := least f of an open cell - g(t)", 1)
-_LEAST_LEARNED = Line("choose", "b := the goal if it is best, or least h - h0", 1)
+_MIN_LEARNED = Line("choose", "b := the goal if it is best, or least h - h0", 1)
 _STALE = Line("without data", "while the map is another: d := 1", 1)
 _LOOK_UP = Line("look up", "else d := what the database has for s", 1)
 _BEYOND = Line("", "if no way leads on, or h(s) is above any path:", 1)
@@ -453,7 +453,7 @@ _BY_KIND: Mapping[str, Callable[[Mapping[str, Value]], tuple[Line, ...]]] = {
     "k-lrta": _local_search,
     "lss-lrta": _local_search,
     "rtaa": lambda params: _local_search(params, _ADAPTIVE),
-    "da-rtaa": lambda params: _local_search(params, _ADAPTIVE, _LEAST_LEARNED),
+    "da-rtaa": lambda params: _local_search(params, _ADAPTIVE, _MIN_LEARNED),
     "ribs": _ribs,
     "dstar-lite": _dstar_lite,
     "d-lrta": _d_lrta,

@@ -6,7 +6,7 @@ SPEEDS = (1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 120, 240, 500, 1000, 2500, 5000)
 AS_FAST_AS_POSSIBLE = 0
 """Speed that means as many ticks as fit between two frames."""
 
-LONGEST_LAG_S = 0.25
+MAX_LAG_S = 0.25
 """Maximum time owed, in seconds: a program that was delayed must not race to catch up."""
 
 
@@ -23,7 +23,7 @@ class StepClock:
         if not self.is_running or self.ticks_per_second <= 0:
             self._owed_s = 0.0
             return 0
-        self._owed_s = min(self._owed_s + seconds, LONGEST_LAG_S + 1.0 / self.ticks_per_second)
+        self._owed_s = min(self._owed_s + seconds, MAX_LAG_S + 1.0 / self.ticks_per_second)
         if is_held:
             return 0
         due = int(self._owed_s * self.ticks_per_second + 1e-9)

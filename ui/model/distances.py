@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sim.measuring import A_TICK, Measuring
 from sim.time.timeline import Timeline
 
-MOST_ASKED = 12
+MAX_ASKED = 12
 """Maximum number of cells whose distance is requested in one frame, for each agent."""
 
 
@@ -26,11 +26,11 @@ class Distances:
     def along(self, timeline: Timeline, cells: npt.NDArray[np.int32], run: int, goal: int) -> npt.NDArray[np.float64]:
         """Return the distance from each of these cells, NaN where it is unknown.
 
-        Some of the unknown distances are computed first, at most MOST_ASKED.
+        Some of the unknown distances are computed first, at most MAX_ASKED.
         """
         self._look_at_map(timeline, run, goal)
         unknown = np.unique(cells[np.isnan(self._of_cell[cells])])
-        for cell in unknown[:MOST_ASKED].tolist():
+        for cell in unknown[:MAX_ASKED].tolist():
             if self._measured(timeline, cell) is None:
                 break
         return self._of_cell[cells]

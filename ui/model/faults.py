@@ -19,7 +19,7 @@ from sim.params import ConfigError, printable
 from sim.program import ROOT
 from ui.model.session import Session
 
-MOST_IN_A_ROW = 3
+MAX_IN_A_ROW = 3
 """Maximum number of consecutive failed frames before the program gives up."""
 
 _DEEPEST = 12  # innermost calls shown in a report; enough for an endless recursion

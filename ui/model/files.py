@@ -62,7 +62,7 @@ DEFAULT_AGENTS = (
 )
 """Agents on a map that names none: the comparison of the papers, from much scrubbing to none."""
 
-MOST_EDITED_CELLS = 4096
+MAX_EDITED_CELLS = 4096
 """Maximum edited cells that are saved as an edit at tick 0; a map with more is saved as a whole."""
 
 _EXAMPLE_ORDER = (
@@ -86,7 +86,7 @@ _EXAMPLE_ORDER = (
 LESSON_FOLDER = ASSETS / "lessons"
 _LESSON_ORDER = ("why-agents-scrub", "weight-tames-it", "lazy-or-eager", "what-learning-costs")
 
-_MOST_MAPS = 32  # maximum different maps of one problem list that are checked when it is opened
+_MAX_MAPS = 32  # maximum different maps of one problem list that are checked when it is opened
 
 
 @dataclass(frozen=True)
@@ -264,7 +264,7 @@ def _open_problems(path: Path, agents: Sequence[AgentConfig]) -> Opened:
 
 def checked_problems(problems: ScenFile) -> ScenFile:
     """Return the list with the defects of each row, checked on the map that it names."""
-    grids = {name: _map_or_reason(problems, name) for name in problems.map_names()[:_MOST_MAPS]}
+    grids = {name: _map_or_reason(problems, name) for name in problems.map_names()[:_MAX_MAPS]}
 
     def check(row: ScenRow) -> ScenRow:
         found = grids.get(row.map_name)
@@ -362,7 +362,7 @@ def _with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:
     early = {int(cell): int(first[cell]) for cell in np.flatnonzero(first != opened)} if scenario.is_redrawn else {}
     source = Grid(grid.original.copy() if early else grid.terrain.copy(), grid.movement, grid.name)
     ends_are_free = source.is_free(scenario.start_cell) and source.is_free(scenario.goal_cell)
-    if ends_are_free and len(early) + len(letters) <= MOST_EDITED_CELLS:
+    if ends_are_free and len(early) + len(letters) <= MAX_EDITED_CELLS:
         edits = (*_terrain_edit(early), *script, *_terrain_edit(letters))
         return replace(scenario, grid=source, edits=tuple(sorted(edits, key=lambda edit: edit.tick)))
     terrain = grid.terrain.copy()

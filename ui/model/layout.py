@@ -26,7 +26,7 @@ TWO_ROWS_FROM = 400  # minimum width of a panel with at most two rows of numbers
 TWO_ROWS_BELOW = 900  # minimum width of a panel that shows most numbers below their names in one row
 MIN_MAP = 96
 SIDE_HUD = 206
-LEAST_SIDE = 150  # minimum height of a column of numbers at the side of the map
+MIN_SIDE = 150  # minimum height of a column of numbers at the side of the map
 ONE_ROW_FROM = 1000  # minimum window width for the time line in the row of the buttons; below it has its own row
 TIME_ROW = 46
 TIME_ROW_FROM = 480  # minimum window height for a separate time row; below, the time line replaces the sliders
@@ -34,9 +34,9 @@ NEARLY_ALIKE = 1.08  # ratio of map sizes up to which two plans count as equally
 HOLLOW = 0.5  # share of its area that a map must fill; the rest is black
 NARROW_HEADER = 200  # width below which a header needs a second row for name and state, which is worth some map height
 LEGIBLE = 130  # width below which names and numbers are cut off; narrower plans count less, in proportion
-MOST_PANELS = 8
-NARROWEST_PANELS = 480  # minimum width of all panels next to the sidebar; with less, the sidebar is hidden
-NARROWEST_READ = 320  # the same minimum while the sidebar shows text to read along with the maps
+MAX_PANELS = 8
+MIN_PANELS_WIDTH = 480  # minimum width of all panels next to the sidebar; with less, the sidebar is hidden
+MIN_PANELS_WIDTH_READING = 320  # the same minimum while the sidebar shows text to read along with the maps
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def lay_out(
     top = 0 if bare else px(TOP_BAR)
     has_time_row = width < px(ONE_ROW_FROM) and height >= px(TIME_ROW_FROM)
     foot = 0 if bare else px(TRANSPORT + TIME_ROW if has_time_row else TRANSPORT)
-    beside = NARROWEST_READ if is_read else NARROWEST_PANELS
+    beside = MIN_PANELS_WIDTH_READING if is_read else MIN_PANELS_WIDTH
     has_room = not bare and width >= px(SIDEBAR + beside)
     side = px(SIDEBAR) if shows_sidebar and has_room else 0
     handle = px(SIDEBAR_HANDLE) if has_room and not side else 0
@@ -235,7 +235,7 @@ def _panel_with_side(box: Box, scale: float, map_size: tuple[int, int]) -> Panel
     """
     x, y, width, height = box
     header, side = round(HEADER * scale), round(SIDE_HUD * scale)
-    if width < 2 * side or height - header < round(LEAST_SIDE * scale):
+    if width < 2 * side or height - header < round(MIN_SIDE * scale):
         return _panel(box, scale, map_size)
     inset = max(1, round(scale))
     rest = max(1, height - header - inset)

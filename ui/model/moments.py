@@ -24,7 +24,7 @@ from ui.model.run import Panel
 from ui.model.session import Session
 from ui.model.wording import RunNames
 
-LEAST_SCRUB = 3
+MIN_SCRUB = 3
 """Minimum number of moves of a scrub worth listing; stepping back and forth once is not."""
 
 _MARKS = {
@@ -93,7 +93,7 @@ def _scrub(session: Session) -> Moment | None:
     if not found:
         return None
     scrub, panel = max(found, key=lambda pair: pair[0].moves)
-    if scrub.moves < LEAST_SCRUB:
+    if scrub.moves < MIN_SCRUB:
         return None
     over = counted(scrub.cells, "cell")
     text = f"{panel.view.label}: {scrub.moves:,} moves on end onto cells where it had been, over {over}"

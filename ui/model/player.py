@@ -10,8 +10,8 @@ from ui.model.clock import AS_FAST_AS_POSSIBLE, StepClock
 from ui.model.session import Session
 
 TICKING_SHARE = 0.5  # maximum part of a frame that ticks may take
-_MOST_AT_ONCE = 64  # ticks between two checks of the deadline
-MOST_PUT_OFF = 6  # frames that a tick may wait for a keyframe to be read: a tenth of a second
+_MAX_AT_ONCE = 64  # ticks between two checks of the deadline
+MAX_PUT_OFF = 6  # frames that a tick may wait for a keyframe to be read: a tenth of a second
 PATIENCE = 2  # frames of such a wait after which the keyframe reader stops yielding to other threads
 
 
@@ -159,8 +159,8 @@ class Player:
 
     @property
     def _must_wait(self) -> bool:
-        """Return whether a due tick should wait for a keyframe that is being read, at most MOST_PUT_OFF frames."""
-        return self.may_put_off and self._put_off < MOST_PUT_OFF and self.session.run.is_being_read
+        """Return whether a due tick should wait for a keyframe that is being read, at most MAX_PUT_OFF frames."""
+        return self.may_put_off and self._put_off < MAX_PUT_OFF and self.session.run.is_being_read
 
     def look_for_the_end(self) -> str | None:
         """Pause where the run or a "run until" ends or the scenario pauses.
@@ -187,7 +187,7 @@ class Player:
         """Advance the due ticks until the deadline; drop the rest, so that no frame is late."""
         deadline = time.perf_counter() + most_s
         while ticks > 0 and time.perf_counter() < deadline:
-            bulk = min(ticks, _MOST_AT_ONCE)
+            bulk = min(ticks, _MAX_AT_ONCE)
             if self.session.advance(bulk) < bulk or self.session.has_come_to_a_stop:
                 return
             ticks -= bulk

@@ -23,7 +23,7 @@ from ui.model.beginning import configs_of, done_by_hand, scenario_of, with_free_
 from ui.model.drawn import drawn_by_hand
 from ui.model.history import Done, History
 from ui.model.keys import FIRST, NOBODY, PanelKey
-from ui.model.layout import MOST_PANELS
+from ui.model.layout import MAX_PANELS
 from ui.model.run import Panel, Run, RunState, Told
 from ui.model.stopping import STOP_RULES, Until
 from ui.model.unsaved import Content, Unsaved
@@ -204,11 +204,11 @@ class Session:
     def panels_with_room(self) -> tuple[Panel, ...]:
         """Return the panels that fit into a window, including the focused one."""
         panels = self.run.panels
-        if len(panels) <= MOST_PANELS:
+        if len(panels) <= MAX_PANELS:
             return panels
         place = next((i for i, panel in enumerate(panels) if panel.key == self.focused_key), 0)
-        end = max(MOST_PANELS, place + 1)
-        return panels[end - MOST_PANELS : end]
+        end = max(MAX_PANELS, place + 1)
+        return panels[end - MAX_PANELS : end]
 
     @property
     def generation(self) -> int:

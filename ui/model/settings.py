@@ -21,7 +21,7 @@ from ui.model.layers import HEAT_COLOUR_NAMES, HEAT_KINDS, HeatSetting
 
 FILE_NAME = "settings.yaml"
 ASIDE_NAME = "settings-before.yaml"
-MOST_RECENT_FILES = 12
+MAX_RECENT_FILES = 12
 MAX_BYTES = 1 << 20
 SIDEBAR_TABS = ("layers", "edit", "inspect", "compare", "time")
 
@@ -111,7 +111,7 @@ class Settings:
     def remember(self, path: str | os.PathLike[str]) -> None:
         """Put a file at the head of the recent files."""
         name = os.path.abspath(path)
-        self.recent_files = [name, *(other for other in self.recent_files if other != name)][:MOST_RECENT_FILES]
+        self.recent_files = [name, *(other for other in self.recent_files if other != name)][:MAX_RECENT_FILES]
 
     def forget(self, path: str | os.PathLike[str]) -> None:
         name = os.path.abspath(path)
@@ -277,7 +277,7 @@ class _SettingsReader:
     def _recent_files(self) -> list[str]:
         names = self._part("recent_files", list)
         sound = [name for name in names if isinstance(name, str) and name and name.isprintable()]
-        return list(dict.fromkeys(sound))[:MOST_RECENT_FILES]
+        return list(dict.fromkeys(sound))[:MAX_RECENT_FILES]
 
 
 # --- writing --------------------------------------------------------------------------------------

@@ -15,9 +15,9 @@ from ui.model.selection import Piece, Selection
 from ui.model.study import Study
 from ui.model.tools import BRUSH, MAX_BRUSH, SELECT, Point
 
-LEAST_MESSAGE_S, MOST_MESSAGE_S = 2.0, 6.0
+MIN_MESSAGE_S, MAX_MESSAGE_S = 2.0, 6.0
 LETTERS_A_SECOND = 20  # reading speed that is assumed
-MOST_MESSAGES = 3
+MAX_MESSAGES = 3
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Messages:
             text: Text of the message.
             deed: Value of `History.deeds`, for a message about the run that the next edit makes outdated.
         """
-        seconds = min(MOST_MESSAGE_S, LEAST_MESSAGE_S + len(text) / LETTERS_A_SECOND)
+        seconds = min(MAX_MESSAGE_S, MIN_MESSAGE_S + len(text) / LETTERS_A_SECOND)
         self.waiting = [told for told in self.waiting if told.text != text]
         self.waiting.append(Message(text, time.monotonic() + seconds, deed))
 
@@ -54,7 +54,7 @@ class Messages:
         """
         now = time.monotonic()
         standing = [told for told in self.waiting if told.until > now and told.deed in (None, deeds)]
-        self.waiting = standing[-MOST_MESSAGES:]
+        self.waiting = standing[-MAX_MESSAGES:]
         return self.texts()
 
     def texts(self) -> list[str]:

@@ -18,9 +18,7 @@ from ui.model.crowds import TIMES, Crowd
 NOTHING = "-"
 SO_FAR = " so far"
 LONGEST = "longest ms"
-_LONGEST_TIP = (
-    f"the longest tick of all agents of this crowd together, of the last {TIMES} that were seen, in milliseconds"
-)
+_MAX_TIP = f"the longest tick of all agents of this crowd together, of the last {TIMES} that were seen, in milliseconds"
 NOT_YET = "..."  # shown for a number that is still being computed
 TRIAL_PLACE = 3  # index in the foot of a panel: after moves, back-moves and the ratio
 _TRIAL_TIP = "the present walk from start to goal; it is the last when nothing was left to learn in it"
@@ -167,7 +165,7 @@ def crowd_fields(crowd: Crowd) -> list[Number]:
         Number("median", ratio(numbers.median_ratio), f"median of {_OF_ARRIVED}"),
         Number("max", ratio(numbers.worst_ratio), f"maximum of {_OF_ARRIVED}"),
         Number("back-moves", whole(numbers.total("back_moves")), "of all together", short="back"),
-        Number(LONGEST, f"{crowd.longest_ms:.1f}", _LONGEST_TIP, short="longest"),
+        Number(LONGEST, f"{crowd.longest_ms:.1f}", _MAX_TIP, short="longest"),
         Number("restarts", whole(restarts), "searches begun again after a change, all together", bool(restarts)),
         Number("expanded", whole(numbers.total("expansions")), "cells expanded by all together", short="exp"),
         Number("max/tick", whole(most), "most cells that one of them expanded in a tick"),

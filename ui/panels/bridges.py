@@ -14,7 +14,7 @@ from ui.model.run import Panel
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
-LEAST_MAP = 240  # minimum side of a map with names, in design units: names would cover a smaller one
+MIN_NAMED_MAP = 240  # minimum side of a map with names, in design units: names would cover a smaller one
 
 
 def flip(desk: Desk, name: str) -> None:
@@ -35,7 +35,7 @@ def draw(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
     states = panel.world.switch_states()
     if not states or desk.is_picture:
         return
-    has_names = min(boxes.map[2:]) >= desk.canvas.px(LEAST_MAP)
+    has_names = min(boxes.map[2:]) >= desk.canvas.px(MIN_NAMED_MAP)
     taken: list[Box] = []
     with desk.canvas.clipped(boxes.map):
         for name, is_blocked in states.items():

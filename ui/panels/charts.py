@@ -25,10 +25,10 @@ from ui.widgets.canvas import HotSpot
 
 Values = npt.NDArray[np.float64]
 
-_MOST_POINTS = 40
+_MAX_POINTS = 40
 GUTTER = 44  # width in design units at the left of a plot for the numbers of its grid, such as "1.2M" or "10,000"
 LINE_APART = 18  # minimum distance between grid lines, in design units
-MOST_LINES = 4
+MAX_LINES = 4
 _PAD = 4
 
 
@@ -255,7 +255,7 @@ def _draw_grid(desk: Desk, chart: Chart, scale: Scale) -> None:
     x, y, width, height = scale.plot
     ink = mix(palette.surface, palette.edge, 0.8)
     most = (height - 2 * scale.pad) // px(LINE_APART)
-    for value in round_values(scale.top, max(1, min(MOST_LINES, most))):
+    for value in round_values(scale.top, max(1, min(MAX_LINES, most))):
         at = round(scale.y(value))
         pygame.draw.line(canvas.surface, ink, (x, at), (x + width - 1, at))
         canvas.text(
@@ -265,7 +265,7 @@ def _draw_grid(desk: Desk, chart: Chart, scale: Scale) -> None:
     canvas.text((x + width, y - px(20)), top, size=12, face="mono", colour=palette.dim, align="right")
 
 
-def round_values(top: float, most: int = MOST_LINES) -> list[float]:
+def round_values(top: float, most: int = MAX_LINES) -> list[float]:
     """Return round values up to `top`, for grid lines.
 
     The values are the multiples of a step, which is 1, 2 or 5 times a power of ten and at least a `most`-th of `top`.
@@ -286,7 +286,7 @@ def _draw_line(desk: Desk, chart: Chart, scale: Scale, line: Line, below: int) -
     points = points_of(line, scale, most=max(2, (scale.plot[2] - 2 * scale.pad) // 2))  # one point per two pixels
     if len(points) > 1:
         pygame.draw.lines(canvas.surface, colour, False, points, max(1, canvas.px(1.3 + 1.5 * min(3, below))))
-    if chart.has_points and len(points) <= _MOST_POINTS:
+    if chart.has_points and len(points) <= _MAX_POINTS:
         for point in points:
             pygame.draw.circle(canvas.surface, colour, point, max(2, canvas.px(2.5)))
 

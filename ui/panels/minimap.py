@@ -20,7 +20,7 @@ SIDE, PAD = 130, 24
 The distance leaves room for the arrows that point to objects out of view.
 """
 
-LEAST_ROOM = 280
+MIN_ROOM = 280
 """Minimum width and height of a map with a minimap, in design units; it would cover too much of a smaller map."""
 
 AGAIN_S = 0.25
@@ -113,7 +113,7 @@ def is_wanted(desk: Desk, boxes: PanelBoxes, camera: Camera) -> bool:
         return False
     width, height = boxes.map[2:]
     map_width, map_height = desk.scene.map_size
-    has_room = min(width, height) >= desk.canvas.px(LEAST_ROOM)
+    has_room = min(width, height) >= desk.canvas.px(MIN_ROOM)
     return has_room and (width / camera.zoom < map_width * 0.98 or height / camera.zoom < map_height * 0.98)
 
 

@@ -10,7 +10,7 @@ from ui.panels import pointing
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
-WIDTH, LEAST_WIDTH, PAD, LINE = 290, 200, 12, 20
+WIDTH, MIN_WIDTH, PAD, LINE = 290, 200, 12, 20
 
 
 class NoteBubble:
@@ -96,7 +96,7 @@ def _place(desk: Desk, around: Box, text: str, is_low: bool) -> Box:
     left, top, room, height = around
     width = min(px(WIDTH), room - 2 * px(PAD))
     tall = _height(desk, text, width)
-    if width >= px(LEAST_WIDTH) and tall <= height // 3:
+    if width >= px(MIN_WIDTH) and tall <= height // 3:
         return left + (room - width) // 2, top + height - tall - px(PAD) if is_low else top + px(PAD), width, tall
     if desk.scene.layout.sidebar is None:
         return _beside(desk, around, text)

@@ -28,10 +28,10 @@ _WHOLE = "All agents of this crowd: sort them, and follow one"
 STATE_PAD = 16  # padding of the chip around a state, left and right together, in design units
 STATE_GAP = 8
 NAME_GAP = 7
-LEAST_NAME = 24  # minimum width of a shortened name in design units: a shorter one is not recognisable
+MIN_NAME = 24  # minimum width of a shortened name in design units: a shorter one is not recognisable
 # Minimum width in design units of a name that other agents share, next to the chips that distinguish them
-LEAST_LABEL = 40
-MOST_LABEL = 110  # maximum width in design units reserved for a name; buttons take the rest
+MIN_LABEL = 40
+MAX_LABEL = 110  # maximum width in design units reserved for a name; buttons take the rest
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _draw_two_rows(
     # Distinguishing chips without room in the second row go next to the name, or replace it.
     if chips and chips[0].tells_apart and _shares_name(desk, panel):
         telling = _telling_within(desk, panel, chips, right - left, right)
-        icons = _icons_within(desk, right - left - telling - px(LEAST_NAME + NAME_GAP)) if is_pointed else 0
+        icons = _icons_within(desk, right - left - telling - px(MIN_NAME + NAME_GAP)) if is_pointed else 0
         right = _draw_icons(desk, right, middle, panel, icons)
         _draw_chips(canvas, chips, _draw_name(desk, panel, left, right - telling, row), right, middle)
         return
@@ -113,7 +113,7 @@ def _draw_one_row(desk: Desk, panel: Panel, ends: tuple[int, int], row: tuple[in
     chips, name = _chips(desk, panel), _label_width(canvas, panel.view)
     short = _widest(desk, panel, wording.SHORT_STATES)
     free = right - left - short - px(STATE_GAP)
-    telling = _telling_within(desk, panel, chips, free, min(name, px(MOST_LABEL)))
+    telling = _telling_within(desk, panel, chips, free, min(name, px(MAX_LABEL)))
     icons = _icons_beside(desk, panel, free - telling, is_pointed)
     stand_last = icons == _icons_beside(desk, panel, free - telling, False)
     free -= telling + icons * px(ICON + ICON_GAP)
@@ -144,7 +144,7 @@ def _telling_within(desk: Desk, panel: Panel, chips: list[_Chip], free: int, nam
     widths = [_chip_width(desk.canvas, chip) for chip in chips if chip.tells_apart]
     if not _shares_name(desk, panel):
         return _as_many(widths, free - name)
-    return _as_many(widths, free - desk.canvas.px(LEAST_LABEL)) or _as_many(widths, free)
+    return _as_many(widths, free - desk.canvas.px(MIN_LABEL)) or _as_many(widths, free)
 
 
 def _as_many(widths: list[int], room: int) -> int:
@@ -182,7 +182,7 @@ def _draw_name(desk: Desk, panel: Panel, left: int, right: int, row: tuple[int, 
     """
     canvas, view, middle = desk.canvas, panel.view, row[0] + row[1] // 2
     room = right - left - canvas.px(NAME_GAP)
-    if room < min(canvas.px(LEAST_NAME), canvas.text_width(view.label, 15, "bold")):
+    if room < min(canvas.px(MIN_NAME), canvas.text_width(view.label, 15, "bold")):
         return left
     end = left + canvas.text((left, middle), view.label, size=15, face="bold", width=room, middle=True)
     if not wording.names_algorithm(view) and end + canvas.px(NAME_GAP) + canvas.text_width(view.spec.name, 13) <= right:
@@ -199,14 +199,14 @@ def _draw_name(desk: Desk, panel: Panel, left: int, right: int, row: tuple[int, 
 def _icons_beside(desk: Desk, panel: Panel, room: int, is_pointed: bool) -> int:
     """Return how many buttons to draw.
 
-    Usually they get the space that the name leaves. Under the pointer they may shorten the name to LEAST_LABEL, and a
+    Usually they get the space that the name leaves. Under the pointer they may shorten the name to MIN_LABEL, and a
     single button may replace it.
     """
     px = desk.canvas.px
-    usual = _icons_within(desk, room - min(_label_width(desk.canvas, panel.view), px(MOST_LABEL)))
+    usual = _icons_within(desk, room - min(_label_width(desk.canvas, panel.view), px(MAX_LABEL)))
     if not is_pointed:
         return usual
-    return max(usual, _icons_within(desk, room - px(LEAST_LABEL)), min(1, _icons_within(desk, room)))
+    return max(usual, _icons_within(desk, room - px(MIN_LABEL)), min(1, _icons_within(desk, room)))
 
 
 def _icons_within(desk: Desk, room: int) -> int:

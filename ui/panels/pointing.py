@@ -9,7 +9,7 @@ from ui.model.run import Panel
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
-LEAST_RING = 15  # minimum radius in design units, with room for a mark inside
+MIN_RING = 15  # minimum radius in design units, with room for a mark inside
 ROUND_A_CELL = 0.8  # radius in cells, small enough to leave the neighbouring cells visible
 _IN_PANEL = {measure.key: measure.panel for measure in MEASURES if measure.panel is not None}
 
@@ -56,7 +56,7 @@ def middle_of(desk: Desk, panel: Panel, boxes: PanelBoxes, cell: int) -> tuple[i
 
 def radius(desk: Desk, panel: Panel, boxes: PanelBoxes) -> int:
     """Return the radius of the ring around a cell, in pixels."""
-    return max(desk.canvas.px(LEAST_RING), round(ROUND_A_CELL * desk.scene.camera(panel.key, boxes).zoom))
+    return max(desk.canvas.px(MIN_RING), round(ROUND_A_CELL * desk.scene.camera(panel.key, boxes).zoom))
 
 
 def ring(desk: Desk, panel: Panel, boxes: PanelBoxes, cell: int) -> None:

@@ -16,7 +16,7 @@ from ui.model.wording import RunNames
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
-MOST_HANDLES = 60
+MAX_HANDLES = 60
 LEGEND, LEGEND_FROM = 16, 46  # height of the legend, and minimum height of a time line with a legend, in design units
 CLICK_REACH = 0.004  # share of the line below which a drag counts as a click, against shaky hands
 
@@ -91,7 +91,7 @@ def tick_at(desk: Desk, x: int) -> int:
 def _draw_deeds(desk: Desk, bar: Box, end: int) -> None:
     """Add a handle for each line of the script; dragging it moves the edit to another tick and recomputes the run."""
     canvas, px, session = desk.canvas, desk.canvas.px, desk.session
-    for deed in script.deeds(session.run)[-MOST_HANDLES:]:
+    for deed in script.deeds(session.run)[-MAX_HANDLES:]:
         at = bar[0] + round(bar[2] * min(deed.tick, end) / end)
         box = (at - px(6), bar[1] - px(11), px(12), px(11))
         tip = f"{deed.command.say(RunNames(session.run.timeline))}, tick {deed.tick:,}: drag to another tick"

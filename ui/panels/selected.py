@@ -18,8 +18,8 @@ from ui.panels.desk import Desk
 DASH = 5  # length of a dash in design units
 PACE = 20.0  # speed of the dashes in design units per second
 PIECE_ALPHA, TINT_ALPHA = 200, 90  # opacity of a floating piece and of a tint, from 0 to 255
-MOST_LINES = 1500  # maximum number of outline segments drawn per panel; more would take too long in every frame
-_LONGEST = 8192  # length of the strip of dashes in pixels, longer than a side of any window
+MAX_LINES = 1500  # maximum number of outline segments drawn per panel; more would take too long in every frame
+_STRIP_LENGTH = 8192  # length of the strip of dashes in pixels, longer than a side of any window
 
 
 def draw(desk: Desk, selecting: Selecting) -> None:
@@ -54,7 +54,7 @@ def _edge(cell: float | npt.NDArray[np.int32], origin: float, zoom: float) -> np
 def _draw_outline(desk: Desk, area: Box, camera: Camera, selection: Selection) -> None:
     """Draw the outline of a selection as straight segments, each blitted from one long strip of dashes.
 
-    A blit costs the same for any number of dashes. If there are more than MOST_LINES segments, the cells are tinted
+    A blit costs the same for any number of dashes. If there are more than MAX_LINES segments, the cells are tinted
     instead.
     """
     px, palette, surface = desk.canvas.px, desk.palette, desk.canvas.surface
@@ -63,7 +63,7 @@ def _draw_outline(desk: Desk, area: Box, camera: Camera, selection: Selection) -
     turned = Camera(camera.zoom, camera.top, camera.left)
     across = _in_view(selection.outline[0], camera, (area[2], area[3]), width)
     down = _in_view(selection.outline[1], turned, (area[3], area[2]), width)
-    if len(across) + len(down) > MOST_LINES:
+    if len(across) + len(down) > MAX_LINES:
         _draw_cells(surface, area, camera, _tinted(selection, palette), selection)
         return
     strip = _strip(dash, width, palette.casing_dark, palette.casing_light)
@@ -92,9 +92,9 @@ def _in_view(lines: Lines, camera: Camera, size: tuple[int, int], width: int) ->
 
 @lru_cache(maxsize=8)
 def _strip(dash: int, width: int, dark: Colour, light: Colour) -> pygame.Surface:
-    strip = pygame.Surface((_LONGEST, width))
+    strip = pygame.Surface((_STRIP_LENGTH, width))
     strip.fill(dark)
-    for x in range(0, _LONGEST, 2 * dash):
+    for x in range(0, _STRIP_LENGTH, 2 * dash):
         strip.fill(light, (x, 0, dash, width))
     return strip
 

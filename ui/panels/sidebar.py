@@ -10,7 +10,7 @@ from ui.model.lesson import Playing
 from ui.panels import code_card, lesson_card, tab_compare, tab_edit, tab_inspect, tab_layers, tab_time
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
-from ui.widgets.scrolling import LEAST_THUMB, ScrollBar
+from ui.widgets.scrolling import MIN_THUMB, ScrollBar
 
 SCROLLS = 15  # width in design units kept free at the right, so that text never touches the scroll bar
 TABS = (
@@ -146,7 +146,7 @@ def _draw_scroll_bar(desk: Desk, key: str, box: Box, offset: int, hidden: int) -
     right, strip = x + width - canvas.px(1), canvas.px(ScrollBar.WIDTH)
 
     def drag(position: tuple[int, int]) -> None:
-        bar.centre_on(position[1] - y, canvas.px(LEAST_THUMB))
+        bar.centre_on(position[1] - y, canvas.px(MIN_THUMB))
         desk.state.sidebar_scroll[key] = round(bar.position)
 
     canvas.spot(HotSpot("sidebar:bar", (right - strip, y, strip, height), None, drag=drag))

@@ -12,7 +12,7 @@ from ui.model.wording import RunNames
 from ui.panels.desk import Desk
 from ui.widgets.canvas import HotSpot
 
-MOST_DEEDS = 200  # maximum number of lines listed; of a longer script the latest are shown
+MAX_DEEDS = 200  # maximum number of lines listed; of a longer script the latest are shown
 BUTTONS = (
     ("branch", "Branch"),
     ("split_policy", "Split"),
@@ -169,7 +169,7 @@ def _draw_script(desk: Desk, session: Session, x: int, y: int, width: int) -> in
         )
         hint += "done again or deleted, and the run is computed anew."
         return y + canvas.wrapped((x, y, width, canvas.px(200)), hint, size=12, colour=desk.palette.dim)
-    for deed in deeds[-MOST_DEEDS:]:
+    for deed in deeds[-MAX_DEEDS:]:
         complaint = next((complaints[number] for number in deed.ids if number in complaints), "")
         y = _draw_deed(desk, session, x, y, width, deed, complaint)
     return y

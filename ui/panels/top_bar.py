@@ -25,7 +25,7 @@ DROPPED_FIRST = ("theme", "generate", "record", "gallery", "save_session", "help
 The shortcuts on the buttons are left out before; Open is always shown.
 """
 
-LEAST_TITLE = 90
+MIN_TITLE = 90
 
 
 def draw(desk: Desk, box: Box, indicator: Callable[[int, int], int] | None = None) -> None:
@@ -111,7 +111,7 @@ def _draw_buttons(desk: Desk, left: int, right: int, middle: int) -> int:
     """Draw as many buttons as fit, right-aligned, and return their left edge."""
     canvas = desk.canvas
     height = canvas.px(28)
-    buttons, has_keys = _fitting(desk, right - left - canvas.px(LEAST_TITLE))
+    buttons, has_keys = _fitting(desk, right - left - canvas.px(MIN_TITLE))
     for command, label in buttons:
         width = _button_width(desk, command, label, has_keys)
         box = (right - width, middle - height // 2, width, height)

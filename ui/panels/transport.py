@@ -20,11 +20,11 @@ UNTIL = (
     ("until_tick", "tick ..."),
 )
 MAX_BUDGET = 4096
-MOST_NAMED = 3  # maximum number of agents named in the tooltip of the budget
+MAX_NAMED = 3  # maximum number of agents named in the tooltip of the budget
 SLIDER = 150
 UNTIL_ROW = 26
-LEAST_UNTIL = 130  # minimum width of the "run until" buttons in design units, if they are in rows
-LEAST_TIME = 220  # minimum width of the time line in design units; sliders are left out instead, since they have keys
+MIN_UNTIL = 130  # minimum width of the "run until" buttons in design units, if they are in rows
+MIN_TIME = 220  # minimum width of the time line in design units; sliders are left out instead, since they have keys
 
 
 def draw(desk: Desk, box: Box) -> None:
@@ -40,7 +40,7 @@ def draw(desk: Desk, box: Box) -> None:
         y, height = y + px(TIME_ROW), height - px(TIME_ROW)
     left = _draw_buttons(desk, x + px(14), y + height // 2)
     left = _draw_tick(desk, left + px(16), y, height)
-    kept = px(LEAST_UNTIL if has_time_row else LEAST_TIME)
+    kept = px(MIN_UNTIL if has_time_row else MIN_TIME)
     for part in (_draw_speed, _draw_budget):
         if left + px(22 + SLIDER) + kept > right:
             break
@@ -199,8 +199,8 @@ def _budget_tip(desk: Desk) -> str:
         whose = "every agent"
     else:
         names = list(dict.fromkeys(walker.config.group or walker.label for walker in sharing))
-        shown = [f'"{name}"' for name in names[:MOST_NAMED]]
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        shown = [f'"{name}"' for name in names[:MAX_NAMED]]
+        more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
         whose = f"{', '.join(shown)}{more}; the others have their own"
     return f"Expansions a tick, for {whose}"
 

@@ -24,7 +24,7 @@ from ui.draw.fonts import Fonts
 from ui.draw.theme import Colour, Palette, mix
 from ui.model.layout import Box, contains
 
-_LARGEST_CACHED_BOX = 40_000  # area in pixels above which rounded boxes are drawn directly
+_MAX_CACHED_BOX = 40_000  # area in pixels above which rounded boxes are drawn directly
 RENEWED_EVERY = 3  # minimum number of frames between two redraws of a region, while the window rests
 # Maximum number of regions redrawn per frame, on average. Eight panels and three bars are then each redrawn every
 # sixth frame; numbers that change 20 times a second could not be read anyway.
@@ -52,8 +52,8 @@ class HotSpot:
 
 
 # Minimum width of a choice beyond that of its label, the gap to the next choice included, in design units
-LEAST_SPARE = 13
-MOST_SPARE = 72  # maximum width of a choice beyond that of its label, in design units
+MIN_SPARE = 13
+MAX_SPARE = 72  # maximum width of a choice beyond that of its label, in design units
 HANDLE = 7  # radius of a slider's handle, in design units
 
 
@@ -311,7 +311,7 @@ class Canvas:
         """
         if radius == 0:
             self.surface.fill(colour, box)
-        elif box[2] * box[3] > _LARGEST_CACHED_BOX:
+        elif box[2] * box[3] > _MAX_CACHED_BOX:
             pygame.draw.rect(self.surface, colour, box, border_radius=self.px(radius))
         elif box[2] > 0 and box[3] > 0:
             self.surface.blit(_rounded(box[2], box[3], colour, self.px(radius)), box[:2])
@@ -435,18 +435,18 @@ class Canvas:
         return [[option] for option in options]
 
     def _fits(self, width: int, row: list[tuple[str, str, str]]) -> bool:
-        return sum(self.text_width(label, 12) + self.px(LEAST_SPARE) for _, label, _ in row) <= width
+        return sum(self.text_width(label, 12) + self.px(MIN_SPARE) for _, label, _ in row) <= width
 
     def segment_boxes(self, box: Box, labels: Sequence[str]) -> list[Box]:
         """Return the boxes of a row of choices.
 
-        Each box is as wide as its label plus an equal share of the free width. The share is at most MOST_SPARE, so that
+        Each box is as wide as its label plus an equal share of the free width. The share is at most MAX_SPARE, so that
         a few choices still look like buttons.
         """
         x, y, width, height = box
         gap = self.px(3)
         widths = [self.text_width(label, 12) for label in labels]
-        spare = min(self.px(MOST_SPARE), (width + gap - sum(widths)) / max(1, len(labels)))
+        spare = min(self.px(MAX_SPARE), (width + gap - sum(widths)) / max(1, len(labels)))
         ends = [x + round(total) for total in accumulate((own + spare for own in widths), initial=0)]
         return [(left, y, max(1, end - gap - left), height) for left, end in pairwise(ends)]
 

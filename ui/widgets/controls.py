@@ -77,7 +77,7 @@ class Control:
 # --- elements of pygame_gui -----------------------------------------------------------------------
 
 
-_LEAST_FIELD = 8  # minimum width and height in pixels: pygame_gui warns if a field has no room for its own borders
+_MIN_FIELD = 8  # minimum width and height in pixels: pygame_gui warns if a field has no room for its own borders
 
 
 class _Entry(UITextEntryLine):
@@ -144,7 +144,7 @@ class Field(Control):
         super().__init__(dialog)
         self.changed, self.finished = changed, finished
         # Use at least the minimum size, even in a tiny window.
-        room = rect.union((*rect.topleft, _LEAST_FIELD, _LEAST_FIELD))
+        room = rect.union((*rect.topleft, _MIN_FIELD, _MIN_FIELD))
         shown = typed_text(printable(text))
         self.element = _Entry(
             room,

@@ -11,7 +11,7 @@ from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Control, Drawn
 from ui.widgets.holder import Holder
 
-LEAST_THUMB = 28
+MIN_THUMB = 28
 _WHEEL_LINES = 3
 _FORM_LINE = 20  # height of a scroll step of forms, in design units
 
@@ -85,7 +85,7 @@ class ScrollBar:
 
     def paint(self, pen: Canvas, right: int, top: int) -> None:
         if self.is_needed:
-            start, height = self.thumb(pen.px(LEAST_THUMB))
+            start, height = self.thumb(pen.px(MIN_THUMB))
             width = pen.px(self.WIDTH)
             colour = mix(pen.palette.raised, pen.palette.dim, 0.55 if self.is_held else 0.3)
             pen.fill((right - width, top + start, width, height), colour, self.WIDTH / 2)
@@ -128,7 +128,7 @@ class Scrolled(Control):
             self.scroll_to(self.bar.position - steps_of(event.y) * _WHEEL_LINES * self.line)
             return True
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.is_on_bar(position):
-            self.bar.press(self._height_of(position), self.dialog.px(LEAST_THUMB))
+            self.bar.press(self._height_of(position), self.dialog.px(MIN_THUMB))
             self.is_held = True
             self.element.refresh()
             return True
@@ -137,7 +137,7 @@ class Scrolled(Control):
     def _drag(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
         """Handle a mouse event while the bar is dragged, at any position."""
         if event.type == pygame.MOUSEMOTION:
-            self.bar.drag(self._height_of(position), self.dialog.px(LEAST_THUMB))
+            self.bar.drag(self._height_of(position), self.dialog.px(MIN_THUMB))
         elif event.type == pygame.MOUSEBUTTONUP and event.button == 1:
             self.bar.release()
             self.is_held = False

@@ -21,7 +21,7 @@ PASSABLE = FREE | SWAMP | WATER
 KNOWN = CLOSED | OPEN
 NOT_KNOWN, NOT_DETOUR = 255 & ~KNOWN, 255 & ~DETOUR
 
-LEAST_G = 0.5
+MIN_G = 0.5
 
 BANDS = 8
 """Number of steps in which heat is painted; band 0 is "never" and shows the terrain."""
@@ -280,7 +280,7 @@ def g_of(nodes, words, s):
     if not words[s] & KNOWN:
         return 0.0
     g = nodes[s].g
-    return max(g, LEAST_G) if g < np.inf else 0.0
+    return max(g, MIN_G) if g < np.inf else 0.0
 
 
 @kernel

@@ -19,7 +19,7 @@ from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import packed
 from ui.model.run import EDIT_SHOWN_TICKS, Edits
 
-MOST_EDIT_MARKS = 2000
+MAX_EDIT_MARKS = 2000
 APART = 12  # smallest distance of marks in tiny cells, in design units, so that the map stays visible
 
 
@@ -36,7 +36,7 @@ class EditMarks:
         """Return the latest edits, at most one of each kind in every square of `spacing` x `spacing` cells."""
         now, width = snapshot.tick, snapshot.grid.width
         chosen: dict[tuple[int, int, bool], tuple[int, bool, float]] = {}
-        for cell, (tick, is_blocked) in islice(reversed(edits.items()), MOST_EDIT_MARKS):
+        for cell, (tick, is_blocked) in islice(reversed(edits.items()), MAX_EDIT_MARKS):
             if 0 <= now - tick <= EDIT_SHOWN_TICKS:
                 place = cell % width // spacing, cell // width // spacing, is_blocked
                 chosen.setdefault(place, (cell, is_blocked, (now - tick) / EDIT_SHOWN_TICKS))
