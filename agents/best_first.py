@@ -106,7 +106,7 @@ class BestFirstAgent(KernelAgent):
         """Return the search for drawing, with its nodes in rows instead of tiles."""
         return self.search._replace(nodes=in_rows(self.search.nodes))
 
-    def settle_view(self) -> None:
+    def materialize_view(self) -> None:
         if not self.tile_width:
             self.view()
         elif self.search.control[0].is_bucketed:

@@ -53,11 +53,11 @@ class DstarLite(BestFirstAgent):
         self.params[name] = value
 
     @property
-    def crew_kernel(self) -> Any:
+    def batch_kernel(self) -> Any:
         return None if self.params["mode"] == "instant" else crew.run_dstar_lite
 
     @property
-    def crew_change(self) -> Any:
+    def batch_change(self) -> Any:
         return crew.change_dstar_lite
 
     def parts(self) -> tuple[Any, ...]:

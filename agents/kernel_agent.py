@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sim.agent_api import STATUSES, AgentView, Status
-from sim.kernels.jit import Frequent, bare
+from sim.kernels.jit import CachedDispatch, bare
 from sim.kernels.search import Search, most_known, stamped_nodes
-from sim.kernels.stale import Stamped
+from sim.kernels.stale import GenerationTable
 from sim.metrics import OwnCounts
 
 
@@ -22,7 +22,7 @@ class KernelAgent:
 
     # cache of arguments(): the parts, and the same parts as plain arrays
     _bared: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None
-    _called: Frequent | None = None  # cached dispatch of the kernel that was called last with these arguments
+    _called: CachedDispatch | None = None  # cached dispatch of the kernel that was called last with these arguments
 
     def __init__(self, state: np.dtype) -> None:
         """Create the state record.
@@ -43,20 +43,20 @@ class KernelAgent:
         return STATUSES[number]
 
     @property
-    def crew_kernel(self) -> Any:
+    def batch_kernel(self) -> Any:
         """Return the kernel that runs many agents of this kind at once (sim/crew.py); None if there is none."""
         return None
 
     @property
-    def crew_change(self) -> Any:
+    def batch_change(self) -> Any:
         """Return the kernel that applies a map change to many agents at once; None: `on_change` is called for each."""
         return None
 
-    def crew_rule(self) -> tuple[int, int, float]:
+    def batch_rule(self) -> tuple[int, int, float]:
         """Return the agent's parameters for map changes: policy, heeds and weight of `sim.kernels.crew.RULE`."""
         return 0, 0, 0.0
 
-    def crew_memory(self) -> tuple[Any, ...]:
+    def batch_memory(self) -> tuple[Any, ...]:
         """Return the arguments of the crew kernel for this agent: all arguments except the ground."""
         return self.arguments()[1:]
 
@@ -64,7 +64,7 @@ class KernelAgent:
         """Return the searches of the agent, whose open and closed lists count as its memory."""
         return ()
 
-    def stamped(self) -> Iterator[Stamped]:
+    def stamped(self) -> Iterator[GenerationTable]:
         """Return the generation-stamped tables of the agent, of which keyframes store only the valid entries."""
         return map(stamped_nodes, self.searches())
 
@@ -75,7 +75,7 @@ class KernelAgent:
     def own_counts(self) -> OwnCounts:
         return OwnCounts(memory=sum(map(most_known, self.searches())) + self.learned_cells())
 
-    def settle_view(self) -> None:
+    def materialize_view(self) -> None:
         """Compute everything that `view` computes lazily, so that calls of `view` write nothing until the next tick."""
         self.view()
 
@@ -106,7 +106,7 @@ class KernelAgent:
         """
         arguments = self.arguments()
         if self._called is None or self._called.kernel is not kernel:
-            self._called = Frequent(kernel)
+            self._called = CachedDispatch(kernel)
         return self._called(*arguments, *rest)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -58,11 +58,11 @@ class Lrta(LearningAgent):
         super().set_param(name, value)
         self.learned = self.learned._replace(h=laid_out(self.learned.h, self._tile_width()))
 
-    def settle_view(self) -> None:
+    def materialize_view(self) -> None:
         """Do nothing: `view` writes nothing."""
 
     @property
-    def crew_kernel(self) -> Any:
+    def batch_kernel(self) -> Any:
         return crew.run_classic_lrta if self._is_classic() else None
 
     def parts(self) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from sim.grid import MapChange
 from sim.kernels import crew, tb_bfs
 from sim.kernels.ancestry import new_links, stamped_links
 from sim.kernels.route import new_route, place_on, way_to
-from sim.kernels.stale import Stamped
+from sim.kernels.stale import GenerationTable
 from sim.params import Param, Value
 
 RESTART = Param(
@@ -66,19 +66,19 @@ class TbBfs(BestFirstAgent):
             super().set_param(name, value)
 
     @property
-    def crew_kernel(self) -> Any:
+    def batch_kernel(self) -> Any:
         return crew.run_tb_bfs
 
     @property
-    def crew_change(self) -> Any:
+    def batch_change(self) -> Any:
         return crew.change_tb_bfs
 
-    def crew_rule(self) -> tuple[int, int, float]:
+    def batch_rule(self) -> tuple[int, int, float]:
         policy = tb_bfs.LAZY if self.params.get("restart") == "lazy" else tb_bfs.EAGER
         heeds = tb_bfs.AS_PRINTED if self.params.get("lazy_rule") == "printed" else tb_bfs.ARC_AHEAD
         return policy, heeds, self._shortcut_weight()
 
-    def stamped(self) -> Iterator[Stamped]:
+    def stamped(self) -> Iterator[GenerationTable]:
         yield from super().stamped()
         # with reopening, links are not stamped; their table only has the positions of cells on the route
         if not self.search.control[0].reopens:
@@ -103,7 +103,7 @@ class TbBfs(BestFirstAgent):
             change.tails,
             change.heads,
             change.rose,
-            *self.crew_rule(),
+            *self.batch_rule(),
         )
 
     def view(self) -> AgentView:

@@ -61,11 +61,11 @@ class Tba(BestFirstAgent):
         super().set_param(name, value)
 
     @property
-    def crew_kernel(self) -> Any:
+    def batch_kernel(self) -> Any:
         return None if self.params["shortcut"] else crew.run_tba
 
     @property
-    def crew_change(self) -> Any:
+    def batch_change(self) -> Any:
         return crew.change_tba
 
     made_again = (*BestFirstAgent.made_again, "_shortcut_budget")

@@ -14,7 +14,7 @@ from sim.grid import Grid
 from sim.kernels.ready import Part
 from sim.movement import SQUEEZE, Movement
 from sim.params import Value
-from sim.placing import cheapest_ways, may_be_others
+from sim.placing import cheapest_ways, may_have_changed
 from sim.time.keyframes import restore, take
 from sim.world import World
 
@@ -55,7 +55,7 @@ def _make_worlds() -> None:
     regions(Grid.from_rows(list(_ROWS), movement=Movement(SQUEEZE)))
     largest_component(world.grid.free_map)
     cheapest_ways(world.grid, [0, 1], world.goal)
-    may_be_others(world.grid, [0], [world.goal], [1.0], np.zeros(1, np.int32))
+    may_have_changed(world.grid, [0], [world.goal], [1.0], np.zeros(1, np.int32))
 
 
 def beginnings_part() -> Part:

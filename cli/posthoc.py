@@ -81,7 +81,7 @@ class PosthocFiles:
                 self._begin_file(self.path, self._world, walker)
 
     def _begin_file(self, path: str, world: World, walker: Walker) -> None:
-        world.single_out(walker.id)  # must be called before the agent's first tick
+        world.instrument(walker.id)  # must be called before the agent's first tick
         self._number += 1
         file = posthoc(numbered(path, self._number), world, walker)
         try:

@@ -1,4 +1,4 @@
-"""Batches (class `Crew`) of agents of one kind that advance in one kernel call (sim/kernels/crew.py).
+"""Batches (class `AgentBatch`) of agents of one kind that advance in one kernel call (sim/kernels/crew.py).
 
 Each agent of a batch gets exactly the result that it would have alone.
 """
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sim.grid import Grid, MapChange
 from sim.kernels import log
 from sim.kernels.crew import CHOSEN, RESULT, RULE, read_positions, read_sums
-from sim.kernels.jit import JIT_ON, Frequent
+from sim.kernels.jit import JIT_ON, CachedDispatch
 from sim.kernels.tiled import Tiled, tile_bits, touch
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ MIN_BATCH_SIZE = 16
 """Minimum of agents in a batch. With fewer, one common call saves less than a millisecond but has to be compiled."""
 
 
-class Lately(NamedTuple):
+class RecentRows(NamedTuple):
     """Rows of a walker in the last advance, and the state of its last row."""
 
     rows: npt.NDArray[Any] = log.new_bare_log(0)  # log.ROW per tick of the last advance
@@ -40,16 +40,16 @@ class Lately(NamedTuple):
     phase: int = log.WAITING  # phase of the last row, which may belong to an earlier advance
     budget: int = 0  # budget in the tick of the last row, in expansions
 
-    def with_rows(self, rows: npt.NDArray[Any]) -> "Lately":
+    def with_rows(self, rows: npt.NDArray[Any]) -> "RecentRows":
         """Return a copy with other rows.
 
         `_replace` would take four times as long, and this runs for every agent in every frame.
         """
-        return Lately(rows, self.tick, self.phase, self.budget)
+        return RecentRows(rows, self.tick, self.phase, self.budget)
 
 
 @dataclass(frozen=True)
-class Stint:
+class BatchSteps:
     """Rows of a batch for some consecutive ticks."""
 
     begin: int  # first world tick
@@ -63,10 +63,10 @@ class Stint:
         return self.begin + int(self.rows.shape[1])
 
 
-class Seat(NamedTuple):
+class BatchSlot(NamedTuple):
     """Index of a walker in a batch. The batch stores the rows of all its walkers; this class extracts one walker's."""
 
-    crew: "Crew"
+    crew: "AgentBatch"
     place: int
 
     def rows(self) -> npt.NDArray[Any]:
@@ -74,9 +74,9 @@ class Seat(NamedTuple):
         own = [stint.rows[self.place, : stint.done[self.place]] for stint in self.crew.stints if stint.done[self.place]]
         return own[0] if len(own) == 1 else np.concatenate(own) if own else log.new_bare_log(0)
 
-    def lately(self) -> Lately:
+    def lately(self) -> RecentRows:
         """Return what `Walker.lately` would be if the walker stored its own rows."""
-        return Lately(
+        return RecentRows(
             self.rows(),
             int(self.crew.row_ticks[self.place]),
             int(self.crew.phases[self.place]),
@@ -84,14 +84,14 @@ class Seat(NamedTuple):
         )
 
 
-class Crew:
+class AgentBatch:
     """Batch of walkers that advance in one kernel call, with the addresses of their memory."""
 
     def __init__(self, kernel: Any, walkers: "list[Walker]", parts: list[list[Any]]) -> None:
         """Create a batch for a kernel. `parts`: for each walker, what `_parts_of` returns."""
         self.kernel, self.walkers = kernel, walkers
-        self._run, self._read_sums = Frequent(kernel), Frequent(read_sums)
-        self._change = walkers[0].agent.crew_change  # type: ignore[attr-defined]
+        self._run, self._read_sums = CachedDispatch(kernel), CachedDispatch(read_sums)
+        self._change = walkers[0].agent.batch_change  # type: ignore[attr-defined]
         self._rules: Any = np.zeros(len(walkers), RULE)
         self._like = _memory_of(walkers[0])
         self._sizes = _sizes(parts[0])
@@ -99,12 +99,12 @@ class Crew:
         self.results = np.zeros(len(walkers), RESULT)
         self.ids = tuple(walker.id for walker in walkers)
         self.places = {number: place for place, number in enumerate(self.ids)}
-        self.stints: list[Stint] = []  # rows of the present advance, or of the last one
+        self.stints: list[BatchSteps] = []  # rows of the present advance, or of the last one
         self.seconds = 0.0  # duration of the kernel calls for these rows; 0.0 without a clock
         self.row_ticks = np.array([walker.rows_tick for walker in walkers], np.int64)
         self.phases = np.array([walker.last_phase for walker in walkers], np.int16)
         self.budgets = np.array([walker.last_budget for walker in walkers], np.int64)
-        self._seats = [Seat(self, place) for place in range(len(walkers))]
+        self._seats = [BatchSlot(self, place) for place in range(len(walkers))]
         self._rows: npt.NDArray[Any] = np.zeros((len(walkers), 0), log.ROW)  # rows written since `begin`
         self._has_rows = np.zeros(len(walkers), np.bool_)
         self._own_budgets = np.zeros(len(walkers), np.int64)  # expansions per tick; 0: the world's budget
@@ -112,7 +112,7 @@ class Crew:
         self._memories = [walker.agent.arguments() for walker in walkers]  # type: ignore[attr-defined]
         self.are_seated = False  # whether all walkers read their rows from this batch, by `Walker.seat`
         self._counts = (walkers[0].counts[0],)
-        # Addresses of the referee's numbers. They never change, so `look_again` does not refresh them.
+        # Addresses of the referee's numbers. They never change, so `refresh_addresses` does not refresh them.
         self._counts_at = np.array([_addresses(walker.counts[:1]) for walker in walkers], np.int64)
         self._sums = np.zeros((len(walkers), 2), np.int64)
         self._cells = np.zeros(len(walkers), np.int64)
@@ -127,7 +127,7 @@ class Crew:
         read_positions(self._counts, self._counts_at, self._cells)
         return self._cells
 
-    def look_again(self) -> bool:
+    def refresh_addresses(self) -> bool:
         """Refresh budgets, rules and the addresses of agents that have replaced some of their memory.
 
         Call this after everything that may replace memory.
@@ -139,7 +139,7 @@ class Crew:
         self._look_at_rules()
         for i, walker in enumerate(self.walkers):
             agent: Any = walker.agent
-            if agent.crew_kernel is not self.kernel:  # possible even if its memory has not changed
+            if agent.batch_kernel is not self.kernel:  # possible even if its memory has not changed
                 return False
             arguments = agent.arguments()
             if arguments is self._memories[i]:
@@ -153,7 +153,7 @@ class Crew:
 
     def _look_at_rules(self) -> None:
         self._own_budgets[:] = [walker.budget or 0 for walker in self.walkers]
-        self._rules[list(CHOSEN)] = [walker.agent.crew_rule() for walker in self.walkers]  # type: ignore[attr-defined]
+        self._rules[list(CHOSEN)] = [walker.agent.batch_rule() for walker in self.walkers]  # type: ignore[attr-defined]
 
     def tell(self, grid: Grid, change: MapChange) -> bool:
         """Notify all agents of a map change in one kernel call.
@@ -177,7 +177,7 @@ class Crew:
         self.seconds = 0.0
         self._has_rows[:] = False
 
-    def run(self, grid: Grid, tick: int, budget: int, ticks: int, clock: Clock | None = None) -> Stint:
+    def run(self, grid: Grid, tick: int, budget: int, ticks: int, clock: Clock | None = None) -> BatchSteps:
         """Let all agents plan and act for `ticks` ticks from `tick` on, and return their rows.
 
         Afterwards `results` has the ticks done, the legal ones among them and the status of each agent.
@@ -198,10 +198,10 @@ class Crew:
         self._run(grid.ground, self._like, self._table[places], self.results[places], tick, self._rows[places])
         self.seconds += clock() - before if clock else 0.0
 
-    def end(self, tick: int) -> Stint:
+    def end(self, tick: int) -> BatchSteps:
         """Return the rows written since `begin`; `tick` is the first of their ticks."""
         rows = self._rows
-        stint = Stint(tick, self.places, rows, self.results["done"].copy())
+        stint = BatchSteps(tick, self.places, rows, self.results["done"].copy())
         self.stints.append(stint)
         acted = np.flatnonzero(stint.done)
         self.row_ticks[acted[~self._has_rows[acted]]] = tick
@@ -215,7 +215,7 @@ class Crew:
         return stint
 
 
-def crews_of(walkers: "Iterable[Walker]") -> list[Crew]:
+def crews_of(walkers: "Iterable[Walker]") -> list[AgentBatch]:
     """Return the batches that can be formed from these walkers; walkers that fit in no batch are left out.
 
     The agents of a batch have the same group, kernel and sizes of memory, and walk one trial only. Without compiled
@@ -225,18 +225,18 @@ def crews_of(walkers: "Iterable[Walker]") -> list[Crew]:
         return []
     groups: dict[Any, tuple[list[Walker], list[list[Any]]]] = {}
     for walker in walkers:
-        kernel = getattr(walker.agent, "crew_kernel", None)
+        kernel = getattr(walker.agent, "batch_kernel", None)
         if kernel is not None and walker.most_trials == 1:
             parts = _parts_of(walker)
             members, all_parts = groups.setdefault((walker.config.group, kernel, _sizes(parts)), ([], []))
             members.append(walker)
             all_parts.append(parts)
-    return [Crew(kind[1], *members) for kind, members in groups.items() if len(members[0]) >= MIN_BATCH_SIZE]
+    return [AgentBatch(kind[1], *members) for kind, members in groups.items() if len(members[0]) >= MIN_BATCH_SIZE]
 
 
 def _memory_of(walker: "Walker") -> tuple[Any, ...]:
     """Return the arguments of the kernel for one agent: its memory without the ground, and the referee's numbers."""
-    return (walker.agent.crew_memory(), *walker.counts)  # type: ignore[attr-defined]
+    return (walker.agent.batch_memory(), *walker.counts)  # type: ignore[attr-defined]
 
 
 def _parts_of(walker: "Walker") -> list[Any]:
@@ -257,7 +257,7 @@ def _add_parts(memory: tuple[Any, ...], found: list[Any]) -> None:
             found.append(part)
 
 
-def touch_ahead(grid: Grid, walker: "Walker", goal: int) -> None:
+def prefault_pages(grid: Grid, walker: "Walker", goal: int) -> None:
     """Prefault the pages that an agent's first searches will write, on the way to its own or the shared goal.
 
     The page faults would take as long as the searches of the first ticks.

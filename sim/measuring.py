@@ -23,9 +23,9 @@ import numpy as np
 
 from sim.grid import Grid
 from sim.kernels import distance, referee
-from sim.kernels.jit import Frequent, bare
+from sim.kernels.jit import CachedDispatch, bare
 from sim.kernels.search import begin, new_search, stamped_nodes
-from sim.kernels.stale import Stamped
+from sim.kernels.stale import GenerationTable
 
 A_TICK = 20_000
 """Expansions for measuring that a window allows per tick: about 1 ms."""
@@ -35,7 +35,7 @@ _LAST_CHANCE = 2  # ticks' worth of expansions allowed just before the map chang
 _UNLIMITED = int(distance.UNLIMITED)
 
 
-_count = Frequent(referee.count_nonoptimal)
+_count = CachedDispatch(referee.count_nonoptimal)
 
 
 @dataclass
@@ -49,7 +49,7 @@ class _Walk:
     next: int = 0  # index of the first row that has not been judged
 
 
-class Measuring:
+class OptimalityTracker:
     """Backward search from the shared goal, and the queue of moves that wait for its distances."""
 
     def __init__(self, grid: Grid, goal: int, aim: int, is_on: bool, *, is_watched: bool = False) -> None:
@@ -67,7 +67,7 @@ class Measuring:
         """Return the expansions that measuring has cost so far."""
         return self._spent + int(self._backward.control["expansions"][0])
 
-    def stamped(self) -> Stamped:
+    def stamped(self) -> GenerationTable:
         """Return the table of distances with the number of its present search, for keyframes."""
         return stamped_nodes(self._backward)
 

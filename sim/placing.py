@@ -137,7 +137,7 @@ def cheapest_ways(grid: Grid, starts: Sequence[int], goal: int) -> list[tuple[fl
     ]
 
 
-def may_be_others(
+def may_have_changed(
     grid: Grid, starts: Sequence[int], goals: Sequence[int], costs: Sequence[float], changed: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.bool_]:
     """Return which cheapest paths may have changed after a map change.

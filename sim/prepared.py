@@ -116,7 +116,7 @@ class Prepared:
 
 
 @dataclass
-class Shelf:
+class PreparedCache:
     """Cache of prepared data: recently used data in memory, expensive data also in files."""
 
     folder: Path | None = field(default_factory=lambda: cache_folder() / "prepared")  # None: no files
@@ -223,7 +223,7 @@ class Shelf:
                 path.unlink(missing_ok=True)
 
 
-SHELF = Shelf()
+SHELF = PreparedCache()
 """Cache of this process."""
 
 

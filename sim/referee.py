@@ -1,8 +1,8 @@
 """Referee: runs unbatched agents, judges the moves they report, and stops an agent that breaks a rule.
 
-    referee.let_act(walker, tick, ticks, budget)    run an agent for up to `ticks` ticks; returns how many it acted in
+    referee.run_walker(walker, tick, ticks, budget) run an agent for up to `ticks` ticks; returns how many it acted in
     referee.stop(walker, what, tick)                stop an agent for the rest of the run
-    referee.check_claim(walker, tick)               stop an agent whose reported status cannot be true
+    referee.verify_status(walker, tick)             stop an agent whose reported status cannot be true
     referee.end_trial(walker)                       note that an agent has reached its goal
 
 Illegal moves are found by a kernel (sim/kernels/referee.py); for batches it runs in the same call as the agents
@@ -20,11 +20,11 @@ from sim.commands import Note
 from sim.grid import Grid
 from sim.kernels import log, referee
 from sim.kernels.distance import UNLIMITED
-from sim.measuring import Measuring
+from sim.measuring import OptimalityTracker
 from sim.metrics import Trial
 from sim.placing import cheapest_way
-from sim.rules import AgentFailedError, Offence, StoppedAgent, wrong_count, wrong_row
-from sim.turns import Seating
+from sim.rules import AgentFailedError, StoppedAgent, Violation, wrong_count, wrong_row
+from sim.turns import BatchPlanCache
 from sim.walker import Walker
 
 
@@ -34,8 +34,8 @@ class Referee:
     def __init__(
         self,
         grid: Grid,
-        measuring: Measuring,
-        seating: Seating,
+        measuring: OptimalityTracker,
+        seating: BatchPlanCache,
         notes: list[Note],
         stopwatch: Callable[[], float] | None = None,
     ) -> None:
@@ -55,7 +55,7 @@ class Referee:
 
     # --- running and judging agents ---------------------------------------------------------------
 
-    def let_act(self, walker: Walker, tick: int, ticks: int, budget: int) -> int:
+    def run_walker(self, walker: Walker, tick: int, ticks: int, budget: int) -> int:
         """Let an agent plan and act for up to `ticks` ticks from world tick `tick` on.
 
         Returns:
@@ -101,7 +101,7 @@ class Referee:
         if walker.own_goal is None and count:
             self.measuring.walked(walker.id, walker.counts[0], position, rows[:count])
         if walker.agent.status is not Status.ACTIVE:
-            self.check_claim(walker, tick + int(count) - 1)
+            self.verify_status(walker, tick + int(count) - 1)
         elif count < rows.size:
             self.stop(walker, f"did {count} of {rows.size} ticks, and is not at its end", tick + int(count) - 1)
         return int(count)
@@ -162,7 +162,7 @@ class Referee:
         walker.judge(self.grid.ground, rows, 1, tick, budget, *walker.counts)
         return row + 1
 
-    def check_claim(self, walker: Walker, tick: int) -> None:
+    def verify_status(self, walker: Walker, tick: int) -> None:
         """Stop an agent that reports AT_GOAL or NO_PATH although the referee knows better."""
         status, goal = walker.agent.status, self.goal_of(walker)
         if status is Status.AT_GOAL and walker.position != goal:
@@ -192,13 +192,13 @@ class Referee:
 
         Args:
             walker: agent to stop.
-            what: what it did wrong, for `Offence.what`.
+            what: what it did wrong, for `Violation.what`.
             tick: world tick in which it did that.
             is_failure: whether its code failed, instead of breaking a rule.
         """
         walker.leave_seat()
         self.last_stop = max(self.last_stop, tick)
-        walker.offence = Offence(what, tick, self.grid.xy(walker.position), is_failure)
+        walker.offence = Violation(what, tick, self.grid.xy(walker.position), is_failure)
         walker.agent = StoppedAgent(walker.agent)
         self._seating.is_void = True  # a batch continues without it
         self.notes.append(Note(tick, walker.offence.told(walker.label)))

@@ -53,11 +53,11 @@ class UserAgent:
 
 
 OFFENCE_WORDS = ("broke the rules", "failed")
-"""Words for an agent that broke a rule, and for one whose code failed; the index is `Offence.is_failure`."""
+"""Words for an agent that broke a rule, and for one whose code failed; the index is `Violation.is_failure`."""
 
 
 @dataclass(frozen=True)
-class Offence:
+class Violation:
     """Reason why an agent was stopped."""
 
     what: str  # description such as "moved from (1, 0) to (5, 5), which is no legal move"

@@ -1,4 +1,4 @@
-"""Division of a world's walkers into batches (`Crew`) and unbatched walkers, and the digest columns of all."""
+"""Division of a world's walkers into batches (`AgentBatch`) and unbatched walkers, and the digest columns of all."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -6,12 +6,12 @@ from operator import attrgetter
 
 import numpy as np
 
-from sim.crew import Crew, Seat, crews_of
+from sim.crew import AgentBatch, BatchSlot, crews_of
 from sim.kernels import log
 from sim.walker import Walker
 
 
-class Turns:
+class BatchPlan:
     """Division of a world's walkers into batches (`crews`) and walkers that advance alone (`alone`)."""
 
     def __init__(self, walkers: Sequence[Walker], able: Iterable[Walker]) -> None:
@@ -21,9 +21,9 @@ class Turns:
         joined = [walker for crew in self.crews for walker in crew.walkers]
         numbers = {walker.id for walker in joined}
         self.alone = [walker for walker in walkers if walker.id not in numbers]
-        self.look_who_is_awake()
+        self.refresh_runnable()
 
-    def look_who_is_awake(self) -> None:
+    def refresh_runnable(self) -> None:
         """Refresh which unbatched walkers can act (`awake`) and which wait because there is no path (`stuck`).
 
         These lists are cached, because often most walkers have arrived and checking all in every tick would be slow.
@@ -35,11 +35,11 @@ class Turns:
         self.are_any_awake = bool(self.awake or self.stuck or self.crews)
 
     @cached_property
-    def seats(self) -> dict[int, Seat]:
+    def seats(self) -> dict[int, BatchSlot]:
         """Return the seat (batch and index) of every batched walker, by agent id."""
-        return {number: Seat(crew, place) for crew in self.crews for number, place in crew.places.items()}
+        return {number: BatchSlot(crew, place) for crew in self.crews for number, place in crew.places.items()}
 
-    def side_by_side(self, queue: Sequence[Walker]) -> int:
+    def contiguous_prefix_length(self, queue: Sequence[Walker]) -> int:
         """Return how many walkers at the front of `queue` have consecutive indices in one batch.
 
         The result is 0 if the first walker is unbatched.
@@ -51,9 +51,9 @@ class Turns:
         return next((n for n, seat in enumerate(seats) if seat != (first.crew, first.place + n)), len(queue))
 
     @cached_property
-    def sums(self) -> "Sums":
+    def sums(self) -> "DigestColumns":
         """Return the digest columns of all walkers, cached until `forget_sums`."""
-        return Sums(self._walkers, self.crews)
+        return DigestColumns(self._walkers, self.crews)
 
     def forget_sums(self) -> None:
         """Invalidate the digest columns, because a walker has another start or goal."""
@@ -64,12 +64,12 @@ class Turns:
         is_same_list = walkers is self._list and len(walkers) == len(self._of)
         return is_same_list or self._of == _signs(walkers)
 
-    def look_again(self) -> bool:
+    def refresh_addresses(self) -> bool:
         """Refresh the memory addresses in all batches; return False if a batch has become invalid."""
-        return all(crew.look_again() for crew in self.crews)
+        return all(crew.refresh_addresses() for crew in self.crews)
 
 
-class Sums:
+class DigestColumns:
     """Columns from which the digest of a world is computed, one row per agent in the order of ids.
 
     A row has the id and the two digest numbers of the agent, and, if the agent has a start or goal of its own, the
@@ -77,7 +77,7 @@ class Sums:
     the same: with 500 agents the layout takes longer than a tick.
     """
 
-    def __init__(self, walkers: Sequence[Walker], crews: Sequence[Crew] = ()) -> None:
+    def __init__(self, walkers: Sequence[Walker], crews: Sequence[AgentBatch] = ()) -> None:
         in_order = sorted(walkers, key=attrgetter("id"))  # panels, and with them walkers, may be in any order
         numbers = [walker.id for walker in in_order]
         self._columns = np.zeros((len(in_order), 5), np.int64)
@@ -104,25 +104,25 @@ def _signs(walkers: Iterable[Walker]) -> list[tuple[int, int]]:
     return [(id(walker), walker.most_trials) for walker in walkers]
 
 
-class Seating:
-    """Cache of a world's `Turns`. Code that may invalidate the division sets `is_old` or `is_void`."""
+class BatchPlanCache:
+    """Cache of a world's `BatchPlan`. Code that may invalidate the division sets `is_old` or `is_void`."""
 
     def __init__(self) -> None:
-        self.turns: Turns | None = None  # last division found
+        self.turns: BatchPlan | None = None  # last division found
         self.is_old = False  # needs a refresh: a walker may be active again, or have other memory, rules or budget
         self.is_void = False  # needs a rebuild: a walker may have become able or unable to be in a batch
 
-    def __reduce__(self) -> tuple[type["Seating"], tuple[()]]:
+    def __reduce__(self) -> tuple[type["BatchPlanCache"], tuple[()]]:
         """Pickle as an empty cache, because the memory of a copied world has other addresses."""
-        return Seating, ()
+        return BatchPlanCache, ()
 
-    def tell_of_ends(self) -> None:
+    def goals_changed(self) -> None:
         """Note that a walker got a goal of its own: it may be active again, and digests contain own goals."""
         self.is_old = True
         if self.turns is not None:
             self.turns.forget_sums()
 
-    def now(self, walkers: Sequence[Walker], able: Callable[[], Iterable[Walker]]) -> Turns:
+    def now(self, walkers: Sequence[Walker], able: Callable[[], Iterable[Walker]]) -> BatchPlan:
         """Return the present division, refreshed or rebuilt if it may have changed.
 
         Args:
@@ -133,15 +133,15 @@ class Seating:
         if kept is not None and not self.is_old and not self.is_void and kept.are_of(walkers):
             return kept
         if (kept := self.right(walkers)) is not None:
-            kept.look_who_is_awake()
+            kept.refresh_runnable()
         else:
             for walker in walkers:
                 walker.leave_crew()
-            kept = self.turns = Turns(walkers, able())
+            kept = self.turns = BatchPlan(walkers, able())
         self.is_old = self.is_void = False
         return kept
 
-    def settled(self, walkers: Sequence[Walker]) -> Turns | None:
+    def settled(self, walkers: Sequence[Walker]) -> BatchPlan | None:
         """Return the division if it is up to date and every batch holds the rows of its walkers, else None.
 
         With such a division, callers need to visit only the unbatched walkers one by one.
@@ -151,16 +151,16 @@ class Seating:
             return None
         return kept if all(crew.are_seated for crew in kept.crews) else None
 
-    def right(self, walkers: Sequence[Walker]) -> Turns | None:
+    def right(self, walkers: Sequence[Walker]) -> BatchPlan | None:
         """Return the division if its batches are still valid, with refreshed memory addresses, else None."""
         kept = self._of(walkers)
-        return kept if kept is not None and (not self.is_old or kept.look_again()) else None
+        return kept if kept is not None and (not self.is_old or kept.refresh_addresses()) else None
 
-    def sums(self, walkers: Sequence[Walker]) -> Sums:
+    def sums(self, walkers: Sequence[Walker]) -> DigestColumns:
         """Return the digest columns of these walkers, from the cache while the division is valid."""
         kept = self._of(walkers)
-        return Sums(walkers) if kept is None else kept.sums
+        return DigestColumns(walkers) if kept is None else kept.sums
 
-    def _of(self, walkers: Sequence[Walker]) -> Turns | None:
+    def _of(self, walkers: Sequence[Walker]) -> BatchPlan | None:
         kept = self.turns
         return kept if kept is not None and not self.is_void and kept.are_of(walkers) else None

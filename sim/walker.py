@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, AgentView, Learner, Status
 from sim.commands import AgentConfig
-from sim.crew import Lately, Seat
+from sim.crew import BatchSlot, RecentRows
 from sim.kernels import log, referee
-from sim.kernels.jit import Frequent, bare
+from sim.kernels.jit import CachedDispatch, bare
 from sim.kernels.tiled import Table, in_rows
 from sim.metrics import Metrics, Trial, TrialCounts
 from sim.params import Value
-from sim.rules import OFFENCE_WORDS, Offence
+from sim.rules import OFFENCE_WORDS, Violation
 
 CONVERGED_WORD = "converged"
 STATE_WORDS = (*PHASE_WORDS.values(), *STATUS_WORDS.values(), CONVERGED_WORD, *OFFENCE_WORDS)
@@ -43,11 +43,13 @@ class Walker:
     # Cost and moves of the cheapest path, for a walker with an own start or goal; None: both are the world's.
     own_optimal: tuple[float, int | None] | None
     goal_tick: int  # last tick in which its goal was set
-    lately: Lately = field(default_factory=Lately)  # rows of the last advance, unless its batch stores them (`seat`)
-    seat: Seat | None = None  # its index in a batch while the batch stores its rows, else None
+    lately: RecentRows = field(
+        default_factory=RecentRows
+    )  # rows of the last advance, unless its batch stores them (`seat`)
+    seat: BatchSlot | None = None  # its index in a batch while the batch stores its rows, else None
     new_rows: list[np.ndarray] = field(default_factory=list)  # pieces of rows of the present advance
     refusals: int = 0  # moves that the referee has refused
-    offence: Offence | None = None  # reason why the referee stopped it
+    offence: Violation | None = None  # reason why the referee stopped it
     most_trials: int = 1  # maximum of trials
     trials: list[Trial] = field(default_factory=list)  # trials that reached the goal, the present one included
     trial_began: TrialCounts = field(default_factory=TrialCounts)  # counts at the beginning of the present trial
@@ -60,7 +62,7 @@ class Walker:
     def _look_at_counts(self) -> None:
         """Create views of single counts, because reading them through `metrics` is slow."""
         self.counts = bare((self.metrics, self.visit_table))  # arrays that the referee's kernel writes
-        self.judge = Frequent(referee.judge)
+        self.judge = CachedDispatch(referee.judge)
         self._position, self._expansions = self.metrics["position"], self.metrics["expansions"]
         self._waits = self.metrics.view(np.ndarray)["waits"]
 
@@ -192,7 +194,7 @@ class Walker:
         lately = self.lately
         first, begin = (lately.rows, lately.tick) if self.new_rows else (rows, tick)
         self.new_rows.append(rows)
-        self.lately = Lately(first, begin, rows["phase"].item(-1), budget)
+        self.lately = RecentRows(first, begin, rows["phase"].item(-1), budget)
 
     def put_rows_together(self) -> None:
         """Join the pieces of rows, once at the end of an advance, because a long run has thousands of pieces."""
@@ -245,5 +247,5 @@ class WalkerView:
     start: int = 0
     goal: int = 0
     group: str = ""  # name of its group, such as a crowd; "": none
-    offence: Offence | None = None  # reason why the referee stopped it
+    offence: Violation | None = None  # reason why the referee stopped it
     has_own_ends: bool = False  # whether it has a start or a goal of its own

@@ -5,7 +5,7 @@ commands due, and then for each agent in order: plan, act, be judged. Only rando
 two ticks of an agent, so `advance(1000)` computes the same as 1000 calls of `advance(1)`, in fewer kernel calls.
 `advance`, `_apply_due`, `_run` and `_run_those` implement a tick.
 
-Agents of one kind advance together in batches (class `Crew`, crew.py), each with the result that it would have alone.
+Agents of one kind advance together in batches (class `AgentBatch`, crew.py), each with the result it would have alone.
 """
 
 from bisect import insort_right
@@ -22,26 +22,26 @@ from sim import changes, joining
 from sim.agent_api import AgentSpec, Problem, Specs, Status
 from sim.changes import NO_EVENT, RandomChanges
 from sim.commands import MAX_AGENTS, MAX_SWITCHES, AgentConfig, Command, Note
-from sim.crew import Crew, Stint, touch_ahead
+from sim.crew import AgentBatch, BatchSteps, prefault_pages
 from sim.grid import Grid, MapChange, SeenGrid
 from sim.kernels import log
 from sim.kernels.distance import UNLIMITED
 from sim.kernels.referee import new_metrics
-from sim.kernels.stale import Stamped
+from sim.kernels.stale import GenerationTable
 from sim.kernels.tiled import Table, new_table, width_of_tiles
-from sim.measuring import Measuring
+from sim.measuring import OptimalityTracker
 from sim.metrics import Metrics, read_metrics
 from sim.params import ConfigError, Value, did_you_mean
-from sim.placing import cheapest_way, cheapest_ways, may_be_others
+from sim.placing import cheapest_way, cheapest_ways, may_have_changed
 from sim.referee import Referee
 from sim.rules import wrong_row
 from sim.tick_timer import TickTimer
-from sim.turns import Seating, Turns
+from sim.turns import BatchPlan, BatchPlanCache
 from sim.walker import Walker, WalkerView
 
 BULK = 4096  # maximum of ticks in one kernel call
 # Attributes that describe the last advance or this machine; keyframes leave them out.
-_OF_ADVANCES = ("_active", "stirs", "walked", "_timer")
+_TRANSIENT = ("_active", "activity_version", "walked", "_timer")
 _FEW_REFUSED = 3  # maximum of refused cells that are named one by one in notes
 _MAX_ROWS = 1 << 20  # maximum of rows in one kernel call, all agents together
 
@@ -73,7 +73,7 @@ class World:
     walked: Sequence[Walker] = ()
     """Unbatched walkers that produced rows in the last `advance()`. A batch holds the rows of its own walkers."""
 
-    stirs = 0
+    activity_version = 0
     """Version counter, incremented whenever the state of any agent may have changed: it acted, waited for a path, or
     commands or a random change were applied.
     """
@@ -138,14 +138,14 @@ class World:
         self.changing_s: dict[int, float] = {}  # seconds spent in `on_change` by agent id, measured by `stopwatch`
         # Seconds that unbatched agents took in the last advance by agent id, measured by `clock`.
         self.alone_s: dict[int, float] = {}
-        self._seating = Seating()
+        self._seating = BatchPlanCache()
         self._queue: list[tuple[int, Command]] = []
         self._next_id = 0
         self._event = NO_EVENT
         self._event_tick = -1  # last tick whose random change was handled, which happens once and before its commands
         self._applying: Command | None = None
         self._changed_map = b""  # rolling digest of all map changes
-        self.measuring = Measuring(grid, goal, start, measures, is_watched=watched)
+        self.measuring = OptimalityTracker(grid, goal, start, measures, is_watched=watched)
         self.referee = Referee(grid, self.measuring, self._seating, self.notes, stopwatch)
         self.optimal, self.optimal_moves = self.measuring.cheapest_way(start)
         self._goal_tick = 0  # last tick in which the shared goal was set
@@ -220,7 +220,7 @@ class World:
         seed = joining.seed_of(self.seed, number)
         return Problem(grid, *ends, seed, budget, self.watched and not is_one_of_many, width)
 
-    def single_out(self, agent: int) -> None:
+    def instrument(self, agent: int) -> None:
         """Instrument a member of a group like an ungrouped agent.
 
         The agent may join later. If it is present already it is rebuilt, so it must not have acted yet.
@@ -301,8 +301,8 @@ class World:
         if self.random_changes.next_after(self.tick) is not None:
             _ = self.grid.original_cells  # fills a cache; takes some ms for a million cells
         for walker in self.walkers:
-            if getattr(walker.agent, "crew_kernel", None) is not None:
-                touch_ahead(self.grid, walker, self.goal)
+            if getattr(walker.agent, "batch_kernel", None) is not None:
+                prefault_pages(self.grid, walker, self.goal)
 
     @property
     def _longest_run(self) -> int:
@@ -336,7 +336,7 @@ class World:
         passed, has_ended = 0, self.is_over
         while passed < ticks and not has_ended:
             has_applied = self._apply_due()
-            while self.renew_optima(int(UNLIMITED)):
+            while self.refresh_optima(int(UNLIMITED)):
                 pass
             if has_applied and self.is_over:
                 break
@@ -363,7 +363,7 @@ class World:
             self._applying.apply(self)
             has_applied = True
         self._applying = None
-        self.stirs += has_applied
+        self.activity_version += has_applied
         return has_applied
 
     def _run(self, ticks: int) -> int:
@@ -374,7 +374,7 @@ class World:
         self.measuring.spend(passed)
         return passed
 
-    def _run_those(self, turns: Turns, ticks: int) -> int:
+    def _run_those(self, turns: BatchPlan, ticks: int) -> int:
         """Let all batches, and the unbatched walkers in `turns.awake`, plan and act; return ticks passed.
 
         Fewer than `ticks` ticks pass only if the world is over before.
@@ -386,12 +386,12 @@ class World:
         passed = longest if longest < ticks and self.is_over else ticks
         self._count_waits(turns, stints, done, passed)
         if min(done, default=passed) < passed:
-            turns.look_who_is_awake()
-        self.stirs += 1
+            turns.refresh_runnable()
+        self.activity_version += 1
         return passed
 
-    def _begin_advance(self) -> Turns | None:
-        """Discard the rows of the last advance. Return `Seating.settled()` as it is before this advance."""
+    def _begin_advance(self) -> BatchPlan | None:
+        """Discard the rows of the last advance. Return `BatchPlanCache.settled()` as it is before this advance."""
         settled = self._seating.settled(self.walkers)
         for walker in self.walkers if settled is None else settled.alone:
             if walker.seat is None:
@@ -401,7 +401,7 @@ class World:
         self.alone_s.clear()
         return settled
 
-    def _end_advance(self, settled: Turns | None) -> None:
+    def _end_advance(self, settled: BatchPlan | None) -> None:
         """Set `walked`, and join the rows of its walkers.
 
         Args:
@@ -412,7 +412,7 @@ class World:
         for walker in self.walked:
             walker.put_rows_together()
 
-    def _count_waits(self, turns: Turns, stints: list[Stint], done: list[int], passed: int) -> None:
+    def _count_waits(self, turns: BatchPlan, stints: list[BatchSteps], done: list[int], passed: int) -> None:
         """Count the ticks in which agents waited because there was no path.
 
         Args:
@@ -431,7 +431,7 @@ class World:
                 crew.walkers[i].wait(passed - int(stint.done[i]))
 
     @property
-    def crews(self) -> Sequence[Crew]:
+    def crews(self) -> Sequence[AgentBatch]:
         """Return the present batches; there are none before the first advance."""
         return self._seating.turns.crews if self._seating.turns is not None else ()
 
@@ -466,7 +466,7 @@ class World:
             self._next_turn = queue[served].id
             if most is None:
                 self.served.append((self.tick, served))
-        self.stirs += 1
+        self.activity_version += 1
         self.tick += 1
         self.measuring.spend(1)
         if timer:
@@ -492,13 +492,13 @@ class World:
         first = next((i for i, walker in enumerate(active) if walker.id >= self._next_turn), 0)
         return active[first:] + active[:first], without_path
 
-    def _serve(self, queue: list[Walker], turns: Turns) -> int:
+    def _serve(self, queue: list[Walker], turns: BatchPlan) -> int:
         """Let the first agent of `queue` plan and act, with the agents after it that follow it in its batch.
 
         Returns:
             The number of agents served.
         """
-        count = turns.side_by_side(queue)
+        count = turns.contiguous_prefix_length(queue)
         if not count:
             self._run_timed(queue[0], 1)
             return 1
@@ -506,11 +506,11 @@ class World:
         crew.serve(self.grid, self.tick, slice(first, first + count), self.clock)
         return count
 
-    def _run_crew(self, crew: Crew, ticks: int) -> Stint:
+    def _run_crew(self, crew: AgentBatch, ticks: int) -> BatchSteps:
         """Let a batch plan and act for `ticks` ticks; return its rows, checked by the referee."""
         return self._take_in(crew, crew.run(self.grid, self.tick, self.budget, ticks, self.clock))
 
-    def _take_in(self, crew: Crew, stint: Stint) -> Stint:
+    def _take_in(self, crew: AgentBatch, stint: BatchSteps) -> BatchSteps:
         """Apply the results of a batch: stop agents that broke a rule, and end the trials of agents that arrived.
 
         Returns:
@@ -522,11 +522,11 @@ class World:
             self.referee.stop(walker, wrong_row(self.grid, walker.position, stint.rows[i], row), self.tick + row)
         for i in np.flatnonzero((crew.results["status"] == Status.AT_GOAL) & (stint.done > 0)).tolist():
             stint.rows["marks"][i, stint.done[i] - 1] |= log.ARRIVED
-            self.referee.check_claim(crew.walkers[i], self.tick + int(stint.done[i]) - 1)
+            self.referee.verify_status(crew.walkers[i], self.tick + int(stint.done[i]) - 1)
             self.referee.end_trial(crew.walkers[i])
         return stint
 
-    def _turns(self) -> Turns:
+    def _turns(self) -> BatchPlan:
         """Return the batches and the unbatched walkers, brought up to date."""
         return self._seating.now(self.walkers, self._able)
 
@@ -540,11 +540,11 @@ class World:
         return [walker for walker in self.walkers if walker.own_goal is not None or not self.measuring.is_on]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in _OF_ADVANCES}
+        return {name: value for name, value in self.__dict__.items() if name not in _TRANSIENT}
 
     def _run_timed(self, walker: Walker, ticks: int) -> int:
         before = self.clock() if self.clock else 0.0
-        done = self.referee.let_act(walker, self.tick, ticks, walker.budget or self.budget)
+        done = self.referee.run_walker(walker, self.tick, ticks, walker.budget or self.budget)
         if self.clock:
             self.alone_s[walker.id] = self.alone_s.get(walker.id, 0.0) + self.clock() - before
         return done
@@ -621,7 +621,7 @@ class World:
         self._distances_changed()
         self._note_old_optima(change)
         self._changed_map = blake2b(self._changed_map + change.cells.tobytes(), digest_size=8).digest()
-        told = self._told_together(change)
+        told = self._notify_batches(change)
         for walker in self.walkers:
             if walker.id in told:
                 continue
@@ -631,7 +631,7 @@ class World:
             if self.stopwatch:
                 self.changing_s[walker.id] = self.changing_s.get(walker.id, 0.0) + self.stopwatch() - before
 
-    def _told_together(self, change: MapChange) -> Container[int]:
+    def _notify_batches(self, change: MapChange) -> Container[int]:
         """Notify the batches that are still valid of a map change; return the ids of the agents notified."""
         kept = self._seating.right(self.walkers)
         if kept is None:
@@ -692,7 +692,7 @@ class World:
         self._last_goal_tick = self.tick
         walker.config = replace(walker.config, goal=self.grid.xy(cell))
         walker.agent.set_goal(cell)
-        self._seating.tell_of_ends()
+        self._seating.goals_changed()
 
     # The optimum of a goal is computed on the map on which an agent plans for it first. Edits in the tick in which the
     # goal was set belong to that map, such as walls drawn before the first tick.
@@ -709,7 +709,7 @@ class World:
         """Return whether any optimum may belong to an earlier map."""
         return self._is_optimal_old or bool(self._redrawn or self._old_own)
 
-    def renew_optima(self, expansions: int) -> bool:
+    def refresh_optima(self, expansions: int) -> bool:
         """Continue to recompute stale optima; call it until it returns False.
 
         Args:
@@ -736,7 +736,7 @@ class World:
         changed, self._redrawn = np.concatenate(self._redrawn), []
         own = [(w, self.goal_of(w), w.own_optimal) for w in self.walkers if w.goal_tick == self.tick and w.own_optimal]
         starts, goals, costs = [w.start for w, _, _ in own], [goal for _, goal, _ in own], [way[0] for _, _, way in own]
-        found = np.flatnonzero(may_be_others(self.grid, starts, goals, costs, changed)).tolist()
+        found = np.flatnonzero(may_have_changed(self.grid, starts, goals, costs, changed)).tolist()
         return {own[place][0].id for place in found}
 
     def _renew_those_of_one_goal(self, walkers: Sequence[Walker]) -> None:
@@ -889,7 +889,7 @@ class World:
             tuple(self.view(w) for w in self.walkers if only is None or w.id in only),
         )
 
-    def stamped(self) -> Iterator[Stamped]:
+    def stamped(self) -> Iterator[GenerationTable]:
         """Yield the tables that contain records of finished searches, which keyframes need not store.
 
         Tables of group members are left out, because they are many and small.
@@ -899,13 +899,13 @@ class World:
             if not walker.config.group and (stamped := getattr(walker.agent, "stamped", None)):
                 yield from stamped()
 
-    def settle_views(self) -> None:
+    def materialize_views(self) -> None:
         """Let agents compute now the parts of their views that they compute on demand, such as the path ahead.
 
         From then until the next tick, reading their views writes no memory.
         """
         for walker in self.walkers:
-            getattr(walker.agent, "settle_view", walker.agent.view)()
+            getattr(walker.agent, "materialize_view", walker.agent.view)()
 
     def view(self, walker: Walker) -> WalkerView:
         """Return a view of one agent."""

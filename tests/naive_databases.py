@@ -491,7 +491,7 @@ class Pra:
 class Hopeful(Lrta):
     """Moves on when its h says that there is no way: a lookahead that only asks for a move does not look at that."""
 
-    def is_hopeless(self) -> bool:
+    def should_abort(self) -> bool:
         return False
 
 

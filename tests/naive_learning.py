@@ -31,7 +31,7 @@ class Learner:
             self.learned[s] = value
             self.highest = max(self.highest, value)
 
-    def is_hopeless(self) -> bool:
+    def should_abort(self) -> bool:
         return self.h(self.loc) > self.slack + len(self.board.land) * self.board.dearest
 
     def is_walled_in(self) -> bool:
@@ -132,7 +132,7 @@ class Lrta(Learner):
         sums = {t: g[t] + self.h(t) if len(inside) == 1 else 0.0 for t in frontier}
         b = min(frontier, key=lambda t: (fh[t], t != self.goal, sums[t], -g[t], self.board.id(t)))
         self.set_h(self.loc, max(self.h(self.loc), fh[b]))
-        if self.is_hopeless():
+        if self.should_abort():
             self.status = "no path"
             return len(inside)
         while parent[b] != self.loc:
@@ -186,7 +186,7 @@ class PLrta(Learner):
             del self.queue[u]
             self.last_plan.append(u)
             self.update(u)
-        if self.is_hopeless():
+        if self.should_abort():
             self.status = "no path"
         else:
             ways = [(cost + self.h(t), -cost, self.board.id(t), t) for t, cost in self.board.successors(self.loc)]
@@ -262,7 +262,7 @@ class LocalSearch(Learner):
         closed = {s for s in self.last_plan if s not in opened}
         self.before = {s: self.h(s) for s in closed}
         self.back_up(g, opened, closed, g[top] + self.h(top))
-        if self.is_hopeless():
+        if self.should_abort():
             self.status = "no path"
             return used
         b = top

@@ -32,7 +32,7 @@ _OTHERWISE = {
     "judge",
     "_seating",
     "_active",
-    "stirs",
+    "activity_version",
     "walked",
     "notes",
     "planning_s",

@@ -459,7 +459,7 @@ def test_a_window_rests_under_a_tooltip_and_nothing_of_it_stays(monkeypatch):
     middle = header.box[0] + header.box[2] // 2, header.box[1] + header.box[3] // 2
     monkeypatch.setattr(pygame.mouse, "get_pos", lambda: middle)
     untouched(app, 2 + RENEWED_EVERY)
-    assert app.tooltip.box in app.window.canvas.renewed and not app._is_whole
+    assert app.tooltip.box in app.window.canvas.renewed and not app._full_redraw
     at_rest = pixels(app)
     app.draw()
     assert (pixels(app) == at_rest).all()

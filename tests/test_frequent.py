@@ -11,7 +11,7 @@ from sim.changes import RandomChanges
 from sim.commands import AgentConfig, MoveGoal, SetParam
 from sim.grid import Grid
 from sim.kernels import inner, jit
-from sim.kernels.jit import JIT_ON, Frequent, kernel
+from sim.kernels.jit import JIT_ON, CachedDispatch, kernel
 from sim.world import World
 
 from .conftest import budget_for, random_rows, settings_of
@@ -56,7 +56,7 @@ def test_it_becomes_machine_code_after_some_calls() -> None:
             found += number
         return found
 
-    frequent, numbers = Frequent(total), np.arange(5)
+    frequent, numbers = CachedDispatch(total), np.arange(5)
     assert [frequent(numbers, more) for more in range(40)] == list(range(10, 50))
     assert frequent._code is not total and frequent.kernel is total
     assert frequent(np.arange(3), 1) == 4, "other arguments of the same types"

@@ -21,7 +21,7 @@ from tests.runs import scenario_on
 from tests.test_session import SIDE, arrive, setup, stroke, terrain
 from ui.model import agent_edits, branching, painting, saving, script, turning
 from ui.model.history import Done
-from ui.model.keeper import Keeper
+from ui.model.keeper import AutosaveJournal
 from ui.model.keys import PanelKey
 from ui.model.session import Session
 
@@ -415,7 +415,7 @@ def test_journals_go_back_and_forth_with_the_runs(tmp_path: Path, monkeypatch: p
     """As many are there as there are runs that a kill must not lose: the open one, and those that undo brings back."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     session = a_run_with_things_done()
-    keeper = Keeper(session)
+    keeper = AutosaveJournal(session)
 
     def journals() -> int:
         keeper.keep()

@@ -14,7 +14,7 @@ from tests.test_saved_session import busy_session, digests, settled
 from tests.window import make_app, press
 from ui.dialogs.crashed import CrashedQuestion
 from ui.model import agent_edits, painting, saving
-from ui.model.keeper import Keeper, SettingsKeeper
+from ui.model.keeper import AutosaveJournal, SettingsKeeper
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings
 
@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "backmove" / "journals"
 
 
-def kill(keeper: Keeper) -> None:
+def kill(keeper: AutosaveJournal) -> None:
     for journal in (*keeper.left, keeper.journal):
         assert journal is not None
         for file in (journal._file, journal._lock):
@@ -34,7 +34,7 @@ def kill(keeper: Keeper) -> None:
 
 def test_panels_stand_in_their_order_after_a_kill() -> None:
     session = busy_session()
-    keeper = Keeper(session)
+    keeper = AutosaveJournal(session)
     keeper.keep()
     agent_edits.move_panel(session, session.run.panels[-1].key, -2)
     keeper._noted_s = 0.0
@@ -49,7 +49,7 @@ def test_panels_stand_in_their_order_after_a_kill() -> None:
 
 def test_the_run_before_is_there_after_a_kill(folder: Path) -> None:
     session = busy_session()
-    keeper = Keeper(session)
+    keeper = AutosaveJournal(session)
     keeper.keep()
     painting.paint(session, [30, 31], block=True)
     keeper._noted_s = 0.0
@@ -71,7 +71,7 @@ def test_the_run_before_is_there_after_a_kill(folder: Path) -> None:
     press(app, pygame.K_RETURN)
     settled(app.session)
     assert digests(app.session) == before
-    app.keeper = Keeper(app.session)
+    app.keeper = AutosaveJournal(app.session)
     app.frame(0.0)
     assert len(find_crashed()) == 1, "the other run is offered at the next start"
     app.keeper.close()
@@ -79,7 +79,7 @@ def test_the_run_before_is_there_after_a_kill(folder: Path) -> None:
 
 def test_going_back_to_the_run_before_keeps_that_one_alone(folder: Path) -> None:
     session = busy_session()
-    keeper = Keeper(session)
+    keeper = AutosaveJournal(session)
     for _ in range(2):
         keeper.keep()
         session.reset(keeps_map=True)
@@ -97,7 +97,7 @@ def test_going_back_to_the_run_before_keeps_that_one_alone(folder: Path) -> None
 
 def test_what_is_done_is_kept_again_when_there_is_room_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session = busy_session()
-    keeper = Keeper(session)
+    keeper = AutosaveJournal(session)
     keeper.keep()
     session.told.lasting.clear()
     is_full = True
@@ -135,7 +135,7 @@ def cells_of(entry: object) -> tuple[int, ...]:
 
 def test_lines_are_brought_to_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     session = Session(setup())
-    keeper = Keeper(session)
+    keeper = AutosaveJournal(session)
     synced = []
     sync = os.fsync
     monkeypatch.setattr(os, "fsync", lambda handle: (synced.append(handle), sync(handle)))
@@ -156,7 +156,7 @@ def test_lines_are_brought_to_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_resting_journal_writes_no_more(tmp_path: Path) -> None:
     session = busy_session()
-    keeper = Keeper(session)
+    keeper = AutosaveJournal(session)
     keeper.keep()
     journal = keeper.journal
     assert isinstance(journal, Journal) and journal.path is not None

@@ -18,8 +18,8 @@ from sim.kernels.pages import IS_THERE
 from sim.kernels.parts import PART, PARTS
 from sim.time import keyframes
 from sim.time import memories as asked
-from sim.time.keyframes import Keyframe, KeyframeStore, Restoring, Taking, restore, take
-from sim.time.memories import Memories, TouchedPages
+from sim.time.keyframes import Keyframe, KeyframeStore, PendingSnapshot, Restoring, restore, take
+from sim.time.memories import BufferSet, TouchedPages
 from sim.time.pool import Pool
 from sim.world import World
 
@@ -218,7 +218,7 @@ def test_memory_is_not_touched_by_setting_it_aside():
     """Looking at a page that nobody has used would make the system find memory for it."""
     world = big_world("tba", side=512, budget=1)
     frame = take(world)
-    memories = Taking(world)._memories
+    memories = PendingSnapshot(world)._memories
     if not TouchedPages(memories).entries.size:
         pytest.skip("this system does not tell which pages were touched")
     before = share_touched(memories)
@@ -251,7 +251,7 @@ def test_a_small_memory_that_begins_on_the_last_page_of_a_large_one_is_read_to_i
     large, small = pages[: 17 * page + 512], pages[17 * page + 512 : 19 * page + 512]
     untouched = pages[300 * page : 317 * page]  # what is asked of next
     large[:10], small[-600:] = 1, 7
-    held = Pool(10_000_000).kept(Memories([large, small, untouched]))
+    held = Pool(10_000_000).kept(BufferSet([large, small, untouched]))
     copies = [np.zeros(memory.size, np.uint8) for memory in (large, small, untouched)]
     for _ in held.copy_into(copies):
         pass
@@ -262,7 +262,7 @@ def test_a_keyframe_without_room_is_none_and_takes_none():
     world = big_world("tba", side=128, budget=50)
     world.advance(50)
     pool = Pool(50_000)
-    assert Taking(world).read(pool) is None
+    assert PendingSnapshot(world).read(pool) is None
     assert pool.held == 0
 
 
@@ -275,7 +275,7 @@ def test_a_pool_larger_than_the_system_lends_becomes_smaller(monkeypatch):
     monkeypatch.setattr(keyframes, "Pool", lend)
     world, store = big_world("tba", side=128, budget=50), KeyframeStore(32_000_000_000)
     world.advance(50)
-    frame = store.read(Taking(world))
+    frame = store.read(PendingSnapshot(world))
     assert_equal(restore(frame), world)
     assert 100_000_000 < store.budget < 300_000_000
     store.budget = 200_000_000
@@ -287,10 +287,10 @@ def test_read_beside_is_the_same_as_read_at_once():
     store = KeyframeStore()
     store.beside = ThreadPoolExecutor(1)
     world.advance(30)
-    beside = store.read_beside(Taking(world)).result()
+    beside = store.read_beside(PendingSnapshot(world)).result()
     assert_equal(restore(beside), world)
     world.advance(30)
-    later = store.read_beside(Taking(world), beside).result()
+    later = store.read_beside(PendingSnapshot(world), beside).result()
     assert_equal(restore(later), world)
 
 
@@ -351,7 +351,7 @@ def test_memory_stays_within_its_budget(budget, data):
     assert store.held == 0
 
 
-EMPTY = Pool(0).kept(Memories([]))
+EMPTY = Pool(0).kept(BufferSet([]))
 
 
 def fake_frame(tick: int, size: int = 1000) -> Keyframe:
@@ -391,7 +391,7 @@ def test_a_fork_into_another_store_has_what_it_begins_with_and_nothing_else():
     world.submit(EditCells(), 500)  # so that time goes on
     track = store.new_track()
     for _ in range(4):
-        track.add(store.read(Taking(world, float(world.tick))))
+        track.add(store.read(PendingSnapshot(world, float(world.tick))))
         world.advance(30)
     other = KeyframeStore()
     frames = track.fork_into(other, 70).frames
@@ -410,7 +410,7 @@ def test_thinned_keyframes_leave_the_others_as_they_were():
     for step in range(20):
         world.submit(EditCells(tuple(range(64 * step, 64 * step + 9))))
         world.advance(7)
-        track.add(store.read(Taking(world, float(step)), track.at_or_before(world.tick)))
+        track.add(store.read(PendingSnapshot(world, float(step)), track.at_or_before(world.tick)))
         states[world.tick] = restore(track.frames[-1])
     assert len(track.frames) == 20
     for budget in (store.held * share // 10 for share in (9, 8, 7, 5, 3)):

@@ -18,7 +18,7 @@ from ui.app import App
 from ui.model import files
 from ui.model.beginning import done_by_hand
 from ui.model.job import GivenUpError
-from ui.model.lesson import Playing
+from ui.model.lesson import LessonPlayer
 from ui.model.player import Player
 from ui.model.session import Session
 from ui.panels import code_card
@@ -233,7 +233,7 @@ def test_played_to_its_end_and_back_each_step_stands_where_it_stood(path) -> Non
     lesson = files.read_lesson(path)
     session = Session(lesson.scenario)
     player = Player(session, 30)
-    playing = Playing(lesson, lesson.ticks)
+    playing = LessonPlayer(lesson, lesson.ticks)
     playing.begin(session, player)
     digests = []
     for place in range(len(lesson.steps)):

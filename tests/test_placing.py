@@ -19,7 +19,7 @@ from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
 from sim.movement import WORDS, Movement
 from sim.params import ConfigError
-from sim.placing import Drawn, cheapest, cheapest_way, may_be_others, on_other_map, spread
+from sim.placing import Drawn, cheapest, cheapest_way, may_have_changed, on_other_map, spread
 from sim.results import group_ms
 from sim.world import World
 from ui.model.job import GivenUpError
@@ -328,7 +328,7 @@ def test_a_cheapest_way_that_cannot_be_another_is_the_one_it_was(
     cells = np.array([cell for cell in set(flips) if cell not in ends], np.int32)
     change = grid.edit(cells[grid.free[cells]], cells[~grid.free[cells]])
     starts, goals = zip(*pairs, strict=True)
-    are_near = may_be_others(grid, starts, goals, [cost for cost, _ in ways], change.cells)
+    are_near = may_have_changed(grid, starts, goals, [cost for cost, _ in ways], change.cells)
     for pair, way, is_near in zip(pairs, ways, are_near.tolist(), strict=True):
         assert is_near or cheapest_way(grid, *pair) == way
 
@@ -339,4 +339,4 @@ def test_a_wall_far_from_all_ways_takes_no_search() -> None:
     starts, goals = zip(near, far, strict=True)
     costs = [cheapest(grid, *pair) for pair in (near, far)]
     change = grid.edit(np.array([2, 62, 122], np.int32), np.empty(0, np.int32))
-    assert may_be_others(grid, starts, goals, costs, change.cells).tolist() == [True, False]
+    assert may_have_changed(grid, starts, goals, costs, change.cells).tolist() == [True, False]

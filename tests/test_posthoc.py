@@ -176,7 +176,7 @@ def test_a_member_of_a_crowd_is_traced_like_one_that_walks_alone(tmp_path: Path)
     path = ROOT / "assets" / "scenarios" / "crowd-bridge.yaml"
     scenario = load_scenario(path, BY_KEY, [ROOT / "assets"])
     world, plain = (build_world(scenario, BY_KEY, watched=watched) for watched in (True, False))
-    world.single_out(7)
+    world.instrument(7)
     walker = world.walkers[7]
     with posthoc(tmp_path / "a.trace.json", world, walker) as trace:
         for _ in range(25):

@@ -21,7 +21,7 @@ from sim.files.scenario import Scenario
 from sim.generate import generate
 from sim.grid import Grid
 from sim.movement import CUT, FOUR, SQUEEZE, Movement
-from sim.prepared import Made, Making, Recipe, Shelf, Step
+from sim.prepared import Made, Making, PreparedCache, Recipe, Step
 from sim.preparing import preparing
 from ui import start
 from ui.model.job import GivenUpError, Job
@@ -57,8 +57,8 @@ class Kitchen:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
-    fresh = Shelf(tmp_path / "prepared")
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PreparedCache]:
+    fresh = PreparedCache(tmp_path / "prepared")
     monkeypatch.setattr(prepared, "SHELF", fresh)
     yield fresh
 
@@ -67,12 +67,12 @@ def grid() -> Grid:
     return Grid.from_rows(ROWS)
 
 
-def files(shelf: Shelf) -> list[Path]:
+def files(shelf: PreparedCache) -> list[Path]:
     assert shelf.folder is not None
     return sorted(shelf.folder.iterdir()) if shelf.folder.is_dir() else []
 
 
-def test_made_once_and_the_same_object_for_all(shelf: Shelf) -> None:
+def test_made_once_and_the_same_object_for_all(shelf: PreparedCache) -> None:
     kitchen = Kitchen()
     first = prepared.fetch(kitchen.recipe(), grid())
     assert prepared.fetch(kitchen.recipe(), grid()) is first and kitchen.made == 1
@@ -80,7 +80,7 @@ def test_made_once_and_the_same_object_for_all(shelf: Shelf) -> None:
     assert first.bytes == 11 * 4 + 11 * 8 and first.build_expansions == prepared.WORTH_KEEPING
 
 
-def test_another_map_parameter_or_version_is_another_thing(shelf: Shelf) -> None:
+def test_another_map_parameter_or_version_is_another_thing(shelf: PreparedCache) -> None:
     kitchen = Kitchen()
     other = grid()
     other.edit([0], [])
@@ -100,7 +100,7 @@ def test_another_map_parameter_or_version_is_another_thing(shelf: Shelf) -> None
     assert kitchen.made == 9 == len(files(shelf))
 
 
-def test_a_later_process_reads_the_file(shelf: Shelf) -> None:
+def test_a_later_process_reads_the_file(shelf: PreparedCache) -> None:
     kitchen, clock = Kitchen(), iter([10.0, 10.25])
     making = prepared.obtain(kitchen.recipe(), grid(), lambda: next(clock))
     assert [step.share for step in making] == [0.0, 0.25, 0.5, 0.75]
@@ -113,13 +113,13 @@ def test_a_later_process_reads_the_file(shelf: Shelf) -> None:
     assert all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in zip(again.tables, first.tables, strict=True))
 
 
-def test_what_is_quick_to_make_leaves_no_file(shelf: Shelf) -> None:
+def test_what_is_quick_to_make_leaves_no_file(shelf: PreparedCache) -> None:
     assert prepared.fetch(Kitchen(prepared.WORTH_KEEPING - 1).recipe(), grid()).disk_bytes == 0
     assert not files(shelf)
 
 
 @pytest.mark.parametrize("damage", [b"", b"short", None])
-def test_a_damaged_file_is_made_anew(shelf: Shelf, damage: bytes | None) -> None:
+def test_a_damaged_file_is_made_anew(shelf: PreparedCache, damage: bytes | None) -> None:
     kitchen = Kitchen()
     prepared.fetch(kitchen.recipe(), grid())
     path = files(shelf)[0]
@@ -131,13 +131,13 @@ def test_a_damaged_file_is_made_anew(shelf: Shelf, damage: bytes | None) -> None
     assert kitchen.made == 2
 
 
-def test_a_folder_that_cannot_be_written_costs_only_the_file(shelf: Shelf) -> None:
+def test_a_folder_that_cannot_be_written_costs_only_the_file(shelf: PreparedCache) -> None:
     assert shelf.folder is not None
     shelf.folder.write_text("a file stands where the folder should be")
     assert prepared.fetch(Kitchen().recipe(), grid()).disk_bytes == 0
 
 
-def test_whoever_stops_asking_has_cancelled(shelf: Shelf) -> None:
+def test_whoever_stops_asking_has_cancelled(shelf: PreparedCache) -> None:
     kitchen = Kitchen()
     making = prepared.obtain(kitchen.recipe(), grid())
     next(making)
@@ -145,7 +145,7 @@ def test_whoever_stops_asking_has_cancelled(shelf: Shelf) -> None:
     assert kitchen.made == 0 and not shelf.held
 
 
-def test_old_files_make_room(shelf: Shelf) -> None:
+def test_old_files_make_room(shelf: PreparedCache) -> None:
     kitchen = Kitchen()
     prepared.fetch(kitchen.recipe(1), grid())
     shelf.disk = 3 * files(shelf)[0].stat().st_size
@@ -154,7 +154,7 @@ def test_old_files_make_room(shelf: Shelf) -> None:
     assert len(files(shelf)) == 3
 
 
-def test_what_the_disk_has_no_room_for_drives_nothing_out(shelf: Shelf) -> None:
+def test_what_the_disk_has_no_room_for_drives_nothing_out(shelf: PreparedCache) -> None:
     kitchen = Kitchen()
     prepared.fetch(kitchen.recipe(1), grid())
     before = files(shelf)
@@ -165,7 +165,7 @@ def test_what_the_disk_has_no_room_for_drives_nothing_out(shelf: Shelf) -> None:
     assert files(shelf) == before
 
 
-def test_memory_keeps_the_latest(shelf: Shelf) -> None:
+def test_memory_keeps_the_latest(shelf: PreparedCache) -> None:
     kitchen = Kitchen(0)
     shelf.memory = 300
     for level in range(5):
@@ -189,7 +189,7 @@ def scenario_of(*kinds: str) -> Scenario:
     return Scenario(recipe, made.start, made.goal, tuple(AgentConfig(kind) for kind in kinds), grid=made.grid)
 
 
-def test_a_window_makes_the_data_in_a_job_and_opens_the_run_with_it(shelf: Shelf) -> None:
+def test_a_window_makes_the_data_in_a_job_and_opens_the_run_with_it(shelf: PreparedCache) -> None:
     scenario = scenario_of("lrta", "d-lrta", "pra")
     assert needs_data(agents_of(scenario)) and not needs_data(agents_of(scenario_of("lrta", "tb-wa")))
     shares: list[float] = []
@@ -202,7 +202,7 @@ def test_a_window_makes_the_data_in_a_job_and_opens_the_run_with_it(shelf: Shelf
     assert all(any(data is held for held in shelf.held.values()) for data in used)
 
 
-def test_given_up_it_stops_and_opens_nothing(shelf: Shelf) -> None:
+def test_given_up_it_stops_and_opens_nothing(shelf: PreparedCache) -> None:
     scenario = scenario_of("d-lrta")
     began = threading.Event()
 
@@ -223,7 +223,7 @@ def test_given_up_it_stops_and_opens_nothing(shelf: Shelf) -> None:
 
 
 def test_a_window_that_begins_with_a_run_shows_how_far_its_data_is(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+    shelf: PreparedCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It stood still before, and could not be stopped but by killing it."""
     shares: list[float | None] = []
@@ -256,7 +256,7 @@ def test_a_window_that_begins_with_a_run_shows_how_far_its_data_is(
         start.made_data(window, Settings(), scenario_of("pra"))
 
 
-def test_solving_shows_that_it_computes(shelf: Shelf) -> None:
+def test_solving_shows_that_it_computes(shelf: PreparedCache) -> None:
     scenario = scenario_of("d-lrta")
     ends = scenario.start_cell, scenario.goal_cell
     steps = list(preparing(scenario.agents, BY_KEY, scenario.grid, ends, lambda: 0.0))
@@ -265,7 +265,7 @@ def test_solving_shows_that_it_computes(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize("kind", ["d-lrta", "knn-lrta", "pr-lrta", "pra"])
-def test_where_somebody_looks_data_is_rebuilt_beside_the_agent(shelf: Shelf, kind: str) -> None:
+def test_where_somebody_looks_data_is_rebuilt_beside_the_agent(shelf: PreparedCache, kind: str) -> None:
     """It is there before the tick that takes it in; what is simulated is the same."""
     digests = []
     for watched in (True, False):
@@ -285,7 +285,7 @@ def test_where_somebody_looks_data_is_rebuilt_beside_the_agent(shelf: Shelf, kin
     assert digests[0] == digests[1]
 
 
-def test_only_the_last_wish_of_an_owner_is_made(shelf: Shelf) -> None:
+def test_only_the_last_wish_of_an_owner_is_made(shelf: PreparedCache) -> None:
     begun: list[int] = []
     gate = threading.Event()
 

@@ -15,7 +15,7 @@ import pytest
 from agents.registry import SPECS
 from agents.warm import walk, walk_together
 from sim.commands import AgentConfig
-from sim.crew import Crew
+from sim.crew import AgentBatch
 from sim.kernels import cache, crew, jit, ready, sources
 from sim.kernels.jit import JIT_ON
 from sim.kernels.known import IS_KNOWN
@@ -367,8 +367,8 @@ def test_the_short_walk_together_takes_every_kernel_for_many(monkeypatch: pytest
     def noted(serve: Any, kernel_of: Any) -> Any:
         return lambda self, *given: (called.add(kernel_of(self)), serve(self, *given))[1]
 
-    monkeypatch.setattr(Crew, "serve", noted(Crew.serve, lambda it: it.kernel))
-    monkeypatch.setattr(Crew, "tell", noted(Crew.tell, lambda it: it._change))
+    monkeypatch.setattr(AgentBatch, "serve", noted(AgentBatch.serve, lambda it: it.kernel))
+    monkeypatch.setattr(AgentBatch, "tell", noted(AgentBatch.tell, lambda it: it._change))
     walk_together()
     missed = [name for name, it in vars(crew).items() if name.startswith(("run_", "change_")) and it not in called]
     assert not missed

@@ -34,7 +34,7 @@ from sim.kernels.jit import JIT_ON
 from sim.kernels.search import begin, expand, new_search
 from sim.world import World
 from ui.draw import marks
-from ui.draw.cells import CellWords, Shown, update_all
+from ui.draw.cells import CellFlags, Shown, update_all
 from ui.draw.heat import HeatScale, scale_for
 from ui.draw.kernels import cellwords as bits
 from ui.draw.layers import LAYERS, contours
@@ -49,7 +49,7 @@ from ui.draw.map_colours import (
     hot_floor,
     region_colours,
 )
-from ui.draw.picture import RECENT_TICKS, Hand
+from ui.draw.picture import RECENT_TICKS, ToolPreview
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import DARK, DIVERGING, LIGHT, PALETTES, Colour, Palette, mix, packed
 from ui.draw.thumb import thumbnail
@@ -84,7 +84,7 @@ class Stage:
         for key, params in agents:
             self.world.add(AgentConfig(key, params=params))
         self.trails = [Trail(w.position, 0, grid) for w in self.world.walkers]
-        self.cells = [CellWords() for _ in self.world.walkers]
+        self.cells = [CellFlags() for _ in self.world.walkers]
 
     @property
     def grid(self) -> Grid:
@@ -375,7 +375,7 @@ def test_a_replaced_agent_is_noticed():
 @pytest.mark.parametrize("kind", ["visits", "expansions", "g"])
 def test_one_panel_can_show_one_agent_after_another(kind):
     stage = trap_stage(budget=8, agents=[AGENTS[0], ("tb-gbfs", {})])
-    heat, cells = HeatSetting(kind), CellWords()
+    heat, cells = HeatSetting(kind), CellFlags()
     for tick in range(12):
         stage.run(1)
         snapshot, shown = stage.world.snapshot(), tick // 2 % 2
@@ -502,7 +502,7 @@ def test_large_values_in_one_panel_set_the_scale_of_all(kind):
     few, many = snapshot.walkers[0], dataclasses.replace(snapshot.walkers[1], visits=counts)
     shown = [Shown(c, snapshot, w, t) for c, w, t in zip(stage.cells, (few, many), stage.trails, strict=True)]
     heat = HeatSetting(kind)
-    before = update_all([dataclasses.replace(shown[0], cells=CellWords())] * 2, heat)
+    before = update_all([dataclasses.replace(shown[0], cells=CellFlags())] * 2, heat)
     scale = update_all(shown, heat)
     assert before.reach < 128.0 and scale == scale_for(heat, 3**8)
     if kind == "visits":
@@ -551,7 +551,7 @@ def test_learned_heat_shows_how_much_h_has_risen():
     object.__setattr__(view, "learned", table)
     walker = copy.copy(walker)
     object.__setattr__(walker, "agent", view)
-    cells = CellWords()
+    cells = CellFlags()
     shown = [Shown(cells, snapshot, walker, stage.trails[0])]
     chance = random.Random(2)
     for times in (0, 1, 40, 0, learned.NOTES + 5):  # the last time more has changed than is noted
@@ -622,7 +622,7 @@ def over_heat(scale: HeatScale, palette: Palette) -> tuple[Colour, Colour]:
 def test_walls_have_an_edge_on_every_side_with_every_layer_on(zoom, heat):
     """No line between cells lies on it."""
     stage = Stage(Grid.from_rows(["....", ".@@.", "...."]), 0, 3, [])
-    cells, snapshot = CellWords(), stage.world.snapshot()
+    cells, snapshot = CellFlags(), stage.world.snapshot()
     scale = update_all([Shown(cells, snapshot, None, None)], heat)
     surface = pygame.Surface((4 * zoom, 3 * zoom), 0, 32)
     layers = layers_with("terrain", "grid", heat=heat)
@@ -745,7 +745,7 @@ def test_a_single_cell_never_vanishes(zoom, flag):
     stage = Stage(Grid.from_rows(["." * 64] * 48), 0, 1, [])
     snapshot = stage.world.snapshot()
     for _ in range(12):
-        cells = CellWords()
+        cells = CellFlags()
         update_all([Shown(cells, snapshot, None, None)], HeatSetting())
         x, y = int(generator.integers(64)), int(generator.integers(48))
         cells.words[y * 64 + x] = flag if flag == bits.WALL else flag | bits.FREE
@@ -776,7 +776,7 @@ def test_the_edge_of_rock_never_vanishes(zoom, palette):
 
 def drawn_bare(stage, camera, size, palette):
     """The map without an agent."""
-    cells, snapshot = CellWords(), stage.world.snapshot()
+    cells, snapshot = CellFlags(), stage.world.snapshot()
     update_all([Shown(cells, snapshot, None, None)], HeatSetting())
     surface = pygame.Surface(size, 0, 32)
     MapRenderer().draw(
@@ -799,7 +799,7 @@ def test_a_single_free_cell_in_a_wall_never_vanishes():
         rows = ["@" * 40 for _ in range(40)]
         rows[23] = "@" * 17 + "." + "@" * 22
         stage = Stage(Grid.from_rows(rows), 23 * 40 + 17, 23 * 40 + 17, [])
-        cells, snapshot = CellWords(), stage.world.snapshot()
+        cells, snapshot = CellFlags(), stage.world.snapshot()
         update_all([Shown(cells, snapshot, None, None)], HeatSetting())
         surface = pygame.Surface((40, 40), 0, 32)
         MapRenderer().draw(
@@ -811,7 +811,7 @@ def test_a_single_free_cell_in_a_wall_never_vanishes():
 
 def test_without_the_terrain_layer_there_is_only_free_and_blocked():
     stage = Stage(Grid.from_rows([".T@WS", "....."]), 0, 5, [])
-    cells, snapshot = CellWords(), stage.world.snapshot()
+    cells, snapshot = CellFlags(), stage.world.snapshot()
     update_all([Shown(cells, snapshot, None, None)], HeatSetting())
     surface = pygame.Surface((5, 2), 0, 32)
     MapRenderer().draw(surface, (0, 0, 5, 2), Camera(1.0), Shown(cells, snapshot, None, None), layers_with(), DARK)
@@ -1118,7 +1118,9 @@ def test_nothing_is_drawn_outside_the_panel(zoom):
     camera = Camera(zoom, 3.3, 2.2)
     everything = layers_with(*(k.key for k in LAYERS))
     edits = {cell: (stage.world.tick, cell % 2 == 0) for cell in range(0, 600, 7)}
-    surface, _ = stage.draw(camera, (90, 70), everything, at=(20, 10), edits=edits, hover=70, hand=Hand((70, 71)))
+    surface, _ = stage.draw(
+        camera, (90, 70), everything, at=(20, 10), edits=edits, hover=70, hand=ToolPreview((70, 71))
+    )
     outside = np.ones((97 + 20, 75 + 10), np.bool_)
     outside[20:110, 10:80] = False
     assert (pygame.surfarray.array2d(surface)[outside] == 0xFF00FF).all()
@@ -1187,7 +1189,7 @@ def test_marks_on_the_border_of_a_view_are_whole(zoom):
     layers = layers_with("ends")
 
     def inked(camera: Camera) -> int:
-        cells, snapshot = CellWords(), stage.world.snapshot()
+        cells, snapshot = CellFlags(), stage.world.snapshot()
         update_all([Shown(cells, snapshot, None, None)], HeatSetting())
         surface = pygame.Surface((side, side), 0, 32)
         MapRenderer().draw(surface, (0, 0, side, side), camera, Shown(cells, snapshot, None, None), layers, DARK)
@@ -1259,7 +1261,7 @@ def test_edit_marks_of_tiny_cells_leave_the_map_to_be_seen():
 def test_hover_and_preview_are_shown():
     stage = scrubbing_stage()
     bare, _ = stage.draw(Camera(10.0), (300, 200), layers_with())
-    shown, _ = stage.draw(Camera(10.0), (300, 200), layers_with(), hover=31, hand=Hand((62, 63)))
+    shown, _ = stage.draw(Camera(10.0), (300, 200), layers_with(), hover=31, hand=ToolPreview((62, 63)))
     assert colour_at(shown, 10, 10) != colour_at(bare, 10, 10)
     for cell in (62, 63):
         x, y = stage.grid.xy(cell)
@@ -1299,7 +1301,7 @@ def test_slow_mode_shows_the_search_after_any_number_of_expansions(seed, ticks, 
     control = walker.agent.search.control[0]
     in_tick = int(walker.rows[-1].expanded) if walker.rows.size else 0
     before = cells.words.copy()
-    assert CellWords.last_expanded(walker).size == in_tick
+    assert CellFlags.last_expanded(walker).size == in_tick
     for shown in range(in_tick + 1):
         again = new_search(grid.cells, control.wg, control.wh)
         begin(grid.ground, again, int(control.root), int(control.goal), int(control.goal))
@@ -1315,7 +1317,7 @@ def test_slow_mode_shows_the_search_after_any_number_of_expansions(seed, ticks, 
 def test_slow_mode_marks_the_last_shown_expansion():
     stage = Stage(Grid.from_rows(["." * 30] * 20), 10 * 30 + 2, 10 * 30 + 28, [("tb-wa", {})], budget=7)
     stage.run(3)
-    order = CellWords.last_expanded(stage.world.snapshot().walkers[0])
+    order = CellFlags.last_expanded(stage.world.snapshot().walkers[0])
     layers = layers_with("closed", "open")
     for shown in (1, 4, 7):
         surface, _ = stage.draw(Camera(12.0), (360, 240), layers, reveal=shown)

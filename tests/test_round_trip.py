@@ -26,7 +26,7 @@ from sim.movement import CUT, Movement
 from ui.film.pictures import picture_texts
 from ui.film.replay import replay_of
 from ui.model import branching, files, saving
-from ui.model.keeper import Keeper
+from ui.model.keeper import AutosaveJournal
 from ui.model.session import Session
 
 ROWS = ["..........", "..T....W..", "....@@....", "....@.....", ".........."]
@@ -100,7 +100,7 @@ def a_session(session: Session, folder: Path) -> Scenario:
 
 
 def a_journal(session: Session, folder: Path) -> Scenario:
-    keeper = Keeper(session)
+    keeper = AutosaveJournal(session)
     keeper.keep()
     assert keeper.journal is not None
     for file in (keeper.journal._file, keeper.journal._lock):  # what a kill does

@@ -22,7 +22,7 @@ from tests.window import ROOT, make_app, press, press_combination
 from ui.dialogs.crashed import CrashedQuestion
 from ui.draw.layers import LAYER_BY_KEY
 from ui.model import agent_edits, branching, files, painting, saving, turning, wording
-from ui.model.keeper import Keeper
+from ui.model.keeper import AutosaveJournal
 from ui.model.keys import PanelKey
 from ui.model.look import look_from_view
 from ui.model.session import Session
@@ -203,7 +203,7 @@ def test_an_agent_that_is_not_what_it_was_is_named(tmp_path: Path):
 def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     session = busy_session()
-    keeper = Keeper(session)
+    keeper = AutosaveJournal(session)
     keeper.keep()
     painting.paint(session, [30, 31], block=True)
     session.advance(3)
@@ -223,7 +223,7 @@ def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.
     press(app, pygame.K_RETURN)  # the main answer
     assert len(find_crashed()) == 1, "as long as it is kept nowhere else"
     settled(app.session)
-    app.keeper = Keeper(app.session)
+    app.keeper = AutosaveJournal(app.session)
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", full_disk)
         app.keeper.keep()
@@ -246,7 +246,7 @@ def full_disk(file: int, data: bytes) -> int:
 
 def test_a_clean_end_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    keeper = Keeper(busy_session())
+    keeper = AutosaveJournal(busy_session())
     keeper.keep()
     keeper.close()
     assert not find_crashed() and not list(tmp_path.rglob("*.journal"))
@@ -259,7 +259,7 @@ def test_a_folder_that_cannot_be_written_is_said_once_and_the_run_goes_on(
     blocked.write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(blocked))
     session = busy_session()
-    keeper = Keeper(session)
+    keeper = AutosaveJournal(session)
     session.told.lasting.clear()
     for _ in range(3):
         keeper.keep()

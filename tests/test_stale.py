@@ -14,7 +14,7 @@ from sim.kernels.memory import zeros
 from sim.kernels.pace import hurried
 from sim.kernels.pages import IS_THERE, UNKNOWN
 from sim.kernels.search import NODE, begin, best_open, expand, new_search
-from sim.kernels.stale import Stamped, rows_of, wipe, wipe_rows
+from sim.kernels.stale import GenerationTable, rows_of, wipe, wipe_rows
 from sim.time.keyframes import restore, take
 
 from .conftest import problems
@@ -38,7 +38,7 @@ def test_only_what_counts_is_left_and_only_where_somebody_wrote(count: int, seed
     is_wiped = (table["search"] != 2) & (touched[first] != 0 if is_told else True)
     expected = table.copy()
     expected[is_wiped] = np.zeros(1, NODE)
-    rows = rows_of([Stamped(table, table, 32, 65_535, 2)])
+    rows = rows_of([GenerationTable(table, table, 32, 65_535, 2)])
     rows["page"] = 1 if is_told else UNKNOWN
     wipe_rows(bare(rows), np.append(IS_THERE, IS_THERE * touched), PAGE, hurried())
     assert (table == expected).all()

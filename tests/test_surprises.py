@@ -22,7 +22,7 @@ from ui.film.messages import Report
 from ui.model import saving
 from ui.model.job import Job
 from ui.model.settings import load_settings, save_settings
-from ui.widgets.canvas import HotSpot
+from ui.widgets.canvas import HitRegion
 from ui.widgets.controls import Button
 
 SIZES = [(800, 600), (1280, 800)]
@@ -40,7 +40,7 @@ def app() -> App:
     return make_app(replace(setup(), agents=(AgentConfig("tba"), AgentConfig("tb-wa"))))
 
 
-def spot(app: App, name: str) -> HotSpot:
+def spot(app: App, name: str) -> HitRegion:
     return next(spot for spot in app.window.canvas.spots if spot.id.startswith(name))
 
 

@@ -22,7 +22,7 @@ from ui.dialogs import fault
 from ui.dialogs.fault import FaultBox
 from ui.dialogs.working import Working
 from ui.model import agent_edits, branching, job
-from ui.model.keeper import Keeper
+from ui.model.keeper import AutosaveJournal
 
 from .conftest import ROOT
 
@@ -138,7 +138,7 @@ def fails_once(target: object, name: str, monkeypatch: pytest.MonkeyPatch) -> No
 def app() -> App:
     app = make_app(setup(2))
     app.safety.is_on = True
-    app.keeper = Keeper(app.session)
+    app.keeper = AutosaveJournal(app.session)
     app.session.advance(6)
     app.session.do(EditCells(blocked=(3, 4)))
     app.frame(0.0)
@@ -150,7 +150,7 @@ def assert_told_and_goes_on(app: App) -> None:
     box = app.window.dialogs.dialog
     assert isinstance(box, FaultBox) and "PlantedError: planted" in box.fault.words
     app.frame(0.0)
-    assert len(app.safety.faults) == 1 and not app.safety.is_hopeless
+    assert len(app.safety.faults) == 1 and not app.safety.should_abort
     text = box.report()
     assert "in fails" in text and "tick " in text and str(Path(__file__).parent.parent) not in text
     press(app, pygame.K_RETURN)
@@ -265,9 +265,9 @@ def test_an_error_in_every_frame_is_hopeless_and_leaves_the_journal(app: App, mo
     monkeypatch.setattr(app.window.scene.renderer, "draw", fails)
     for _ in range(2):
         app.frame(0.0)
-    assert not app.safety.is_hopeless
+    assert not app.safety.should_abort
     app.frame(0.0)
-    assert app.safety.is_hopeless
+    assert app.safety.should_abort
     assert app.keeper.journal.path.exists()
 
 

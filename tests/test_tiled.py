@@ -9,7 +9,7 @@ from sim.kernels.jit import JIT_ON
 from sim.kernels.pages import IS_THERE
 from sim.kernels.search import NODE
 from sim.kernels.tiled import _slot, in_rows, laid_out, new_table, put, tile_bits, tiled_count, touch
-from sim.time.memories import Memories, TouchedPages
+from sim.time.memories import BufferSet, TouchedPages
 
 KINDS = (NODE, np.dtype(np.float64), np.dtype(np.uint32))
 
@@ -55,7 +55,7 @@ def test_touching_changes_nothing_and_makes_pages(tile_width: int) -> None:
     table = new_table("", 512 * 512, NODE, tile_width)
     records = table.records if tile_width else table
     cells = np.array([0, 300 * 512 + 5, 512 * 512 - 1])
-    memories = Memories([records.view(np.ndarray).view(np.uint8)])
+    memories = BufferSet([records.view(np.ndarray).view(np.uint8)])
     if not TouchedPages(memories).entries.size:
         pytest.skip("this system does not tell which pages were touched")
     put(table, int(cells[1]), (2.5, 7, 3, 1, False))

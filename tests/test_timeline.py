@@ -681,8 +681,8 @@ class Asking(World):
 
     def _run(self, ticks: int) -> int:
         if self._seating.turns is not None:
-            self._seating.turns.look_who_is_awake()
-        self.stirs += 1
+            self._seating.turns.refresh_runnable()
+        self.activity_version += 1
         return super()._run(ticks)
 
 

@@ -123,13 +123,13 @@ def test_a_crew_is_timed_while_it_plans(monkeypatch: pytest.MonkeyPatch) -> None
     world = World(grid, 0, 1, BY_KEY, budget=1, tick_ms=2.0, measures=False)
     for place in range(200):
         world.add(AgentConfig("dstar-lite", start=(place % 48, 0), goal=(47 - place % 48, 47), group="units"))
-    clock, serve = TurnClock(2, 0.13e-3), crew.Crew.serve
+    clock, serve = TurnClock(2, 0.13e-3), crew.AgentBatch.serve
 
-    def serve_slowly(self: crew.Crew, grid: Grid, tick: int, places: slice, timed_by: object) -> None:
+    def serve_slowly(self: crew.AgentBatch, grid: Grid, tick: int, places: slice, timed_by: object) -> None:
         serve(self, grid, tick, places)
         clock.plan(len(range(*places.indices(len(self.walkers)))))
 
-    monkeypatch.setattr(crew.Crew, "serve", serve_slowly)
+    monkeypatch.setattr(crew.AgentBatch, "serve", serve_slowly)
     world.clock = clock
     took = []
     for _ in range(60):

@@ -14,7 +14,7 @@ from ui.commands.window import Window
 from ui.input.drops import Drops
 from ui.input.keyboard import Keyboard
 from ui.input.pointer import Pointer
-from ui.model.keeper import Keeper
+from ui.model.keeper import AutosaveJournal
 from ui.model.layout import MAX_PANELS
 from ui.model.player import TICKING_SHARE
 from ui.model.reader import READER
@@ -44,13 +44,13 @@ class App:
         self._corners = overlay.Corners()
         self.preparation = Preparation()
         self.safety = Safety(self.window, self._is_kept)
-        self.keeper: Keeper | None = None  # writer of the journal; None: no journal is kept
+        self.keeper: AutosaveJournal | None = None  # writer of the journal; None: no journal is kept
         self.frame_ms = self.longest_frame_ms = 0.0
         self._was_touched = True  # whether any event arrived in the last frame
         self._hidden = 0  # number of panels that do not fit into the window
         # inputs of the last frame; while they are unchanged, cached regions are reused; None: draw everything
         self._face: object = None
-        self._is_whole = True  # whether the last frame was a full redraw
+        self._full_redraw = True  # whether the last frame was a full redraw
         self._versions: list[int] = []  # version counters of the panels' maps in the last frame
 
     @property
@@ -136,8 +136,8 @@ class App:
         if self.keeper is not None:
             self.keeper.keep()
         window.documents.look_at_agents()
-        self._tell_hidden()
-        self._tell_told()
+        self._notify_hidden()
+        self._flush_notifications()
         window.dialogs.update(seconds)
 
     def _let_ticks_pass(self, seconds: float) -> None:
@@ -166,7 +166,7 @@ class App:
         if told := window.player.look_for_the_end():
             window.say(told)
 
-    def _tell_told(self) -> None:
+    def _flush_notifications(self) -> None:
         """Show the notifications queued by the session since the last frame, and clear the queue."""
         window, told = self.window, self.session.told
         for text in told.messages:
@@ -179,7 +179,7 @@ class App:
             window.dialogs.complain(ConfigError(told.alarms), "The run is not what it was")
             told.alarms.clear()
 
-    def _tell_hidden(self) -> None:
+    def _notify_hidden(self) -> None:
         """Notify the user whenever the number of panels that do not fit has risen."""
         hidden = max(0, len(self.session.run.panels) - MAX_PANELS)
         if hidden > self._hidden:
@@ -238,7 +238,7 @@ class App:
         elif not self._draw_tooltip() and rests:
             face = None  # the previous tooltip is still visible in a reused region: draw everything next time
         self.pointer.show_cursor()
-        self._is_whole, self._face = not rests or dialog is not None, face
+        self._full_redraw, self._face = not rests or dialog is not None, face
 
     def _draw_tooltip(self) -> bool:
         """Draw the tooltip over everything else.
@@ -268,7 +268,7 @@ class App:
             everything has to be drawn.
         """
         window, session = self.window, self.session
-        if overlay.lies_over(window.desk):
+        if overlay.has_overlay(window.desk):
             return None
         look = window.surface, window.desk.palette, window.desk.scene.layout, window.dialogs.dialog
         doing = window.player.doing(), window.state.preparing
@@ -276,7 +276,7 @@ class App:
 
     def present(self) -> None:
         """Present the frame: the whole window after a full redraw, else only the redrawn rectangles."""
-        if self._is_whole:
+        if self._full_redraw:
             pygame.display.flip()
         else:
             pygame.display.update(self.window.canvas.renewed)

@@ -1,7 +1,7 @@
 """Recovery from errors of the program in a frame: report the error, restore the run, continue with the next frame.
 
     safety.run(COMMAND, app.handle, event)     run one phase of a frame
-    safety.is_hopeless                         whether too many frames in a row failed, so that the window has to close
+    safety.should_abort                         whether too many frames in a row failed, so that the window has to close
 
 After an error the run is paused at its last complete tick, which is recomputed from an earlier keyframe: an error in
 the middle of a tick leaves some agents one move ahead of the others. If every frame fails, the window closes and leaves
@@ -74,7 +74,7 @@ class Safety:
         self._has_failed = False
 
     @property
-    def is_hopeless(self) -> bool:
+    def should_abort(self) -> bool:
         return self._in_a_row >= MAX_IN_A_ROW
 
     def caught(self, doing: str, error: BaseException) -> None:

@@ -24,7 +24,7 @@ from ui.app import App
 from ui.draw.theme import PALETTES
 from ui.model import files
 from ui.model.job import Job, give_up_all
-from ui.model.keeper import Keeper, SettingsKeeper
+from ui.model.keeper import AutosaveJournal, SettingsKeeper
 from ui.model.notes import Notes
 from ui.model.preparing import agents_of, needs_data, prepare
 from ui.model.session import Session
@@ -263,12 +263,12 @@ def _run(surface: pygame.Surface, settings: Settings, path: Path | None, complai
         _loop(app, kept_settings)
     except Exception as error:
         app.safety.caught("a frame came to its end", error)
-        return _end_in_despair(app)
+        return _exit_after_crash(app)
     except KeyboardInterrupt:  # Ctrl+C in the terminal; the journal is kept, as after a kill
         _end_what_goes_on(app)
         raise
-    if app.safety.is_hopeless:
-        return _end_in_despair(app)
+    if app.safety.should_abort:
+        return _exit_after_crash(app)
     kept_settings.close()
     is_journal_needed = app.window.is_terminated and app.session.unsaved.is_any
     if app.keeper is not None and not is_journal_needed:
@@ -326,7 +326,7 @@ def _begin(app: App, opened: "files.Opened", path: Path | None, complaint: str |
         window.say(complaint)
     window.documents.offer_crashed()
     window.recording.offer_leftovers(is_busy=window.dialogs.dialog is not None)
-    app.keeper = Keeper(app.session)
+    app.keeper = AutosaveJournal(app.session)
     if path is not None:
         settings.remember(path)
     elif window.dialogs.dialog is None:
@@ -339,7 +339,7 @@ def _begin(app: App, opened: "files.Opened", path: Path | None, complaint: str |
     app.safety.begin()
 
 
-def _end_in_despair(app: App) -> int:
+def _exit_after_crash(app: App) -> int:
     """Report the errors of the failing frames, stop background work, and return exit code 1.
 
     The journal stays on disk, as after a kill, so that the next start offers the session.
@@ -360,7 +360,7 @@ def _end_what_goes_on(app: App) -> None:
 def _loop(app: App, kept_settings: SettingsKeeper) -> None:
     app.draw()  # draw once before the first frame lets time pass
     pace, status = Pace(), StatusFile()
-    while app.window.is_open and not app.safety.is_hopeless:
+    while app.window.is_open and not app.safety.should_abort:
         app.frame(pace.begin_frame())
         status.write(app)
         kept_settings.keep()

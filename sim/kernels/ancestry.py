@@ -14,7 +14,7 @@ import numpy as np
 
 from sim.kernels.jit import kernel
 from sim.kernels.search import Search, parent, stamped_nodes
-from sim.kernels.stale import Stamped
+from sim.kernels.stale import GenerationTable
 from sim.kernels.tiled import Table, new_table
 
 LINK = np.dtype(
@@ -32,7 +32,7 @@ def new_links(cells: int, is_reused: bool = False, tile_width: int = 0) -> Table
     return links
 
 
-def stamped_links(search: Search, links: Table) -> Stamped:
+def stamped_links(search: Search, links: Table) -> GenerationTable:
     """Return the links with the condition under which one is valid, for clearing stale ones (stale.py).
 
     A link is valid if the node of its cell belongs to the current search and has `is_linked` set.

@@ -73,18 +73,19 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 
 
 _FEW = 16
-"""Number of calls after which a `Frequent` resolves its machine code, instead of leaving that to numba in each call.
+"""Number of calls after which a `CachedDispatch` resolves its machine code; until then, numba does so in each call.
 Resolving takes up to a millisecond, so instances made together resolve in different ticks."""
 
 _BEGUN = itertools.count()
 
 
-class Frequent:
+class CachedDispatch:
     """Kernel that is called in every tick with arguments of the same types, without numba's type dispatch.
 
     In each call, numba examines the types of all arguments, array by array: 3 to 6 us for the memory of an agent, whose
-    tick may be 1 us of work. A `Frequent` does so once, after a few calls, and calls the machine code directly from
-    then on. After that, types are no longer checked: the owner must make a new `Frequent` whenever a type may change.
+    tick may be 1 us of work. A `CachedDispatch` does so once, after a few calls, and calls the machine code directly
+    from then on. After that, types are no longer checked: the owner must make a new `CachedDispatch` whenever a type
+    may change.
     """
 
     def __init__(self, kernel: Any) -> None:
@@ -96,14 +97,14 @@ class Frequent:
         if self._left:
             self._left -= 1
             if not self._left:
-                self._code = code_of(self.kernel, *arguments)
+                self._code = resolve_overload(self.kernel, *arguments)
         return self._code(*arguments)
 
 
 _CODES: dict[Any, Any] = {}
 
 
-def code_of(kernel: Any, *arguments: Any) -> Any:
+def resolve_overload(kernel: Any, *arguments: Any) -> Any:
     """Return the machine code of a kernel for arguments of exactly these types, as a Python callable.
 
     Determining numba's types of the arguments takes half a millisecond; the result is cached and shared by all agents.

@@ -16,7 +16,7 @@ from sim.kernels.jit import inlined, kernel
 from sim.kernels.memory import scratch, zeros
 from sim.kernels.octile import DX, DY, FIRST_DIAGONAL, NOWHERE, SUCCESSORS, h0, inverse_of, row_of
 from sim.kernels.openlist import ENTRY, HEAP_BEGINS, key_of, sift_down, sift_up, tie_of
-from sim.kernels.stale import Stamped
+from sim.kernels.stale import GenerationTable
 from sim.kernels.tiled import Table, new_table
 
 RUNNING, GOAL_ON_TOP, EMPTY = 0, 1, 2
@@ -118,9 +118,9 @@ def new_search(
     )
 
 
-def stamped_nodes(search: Search) -> Stamped:
+def stamped_nodes(search: Search) -> GenerationTable:
     """Return the node records with the condition under which one is valid, for clearing stale ones (stale.py)."""
-    return Stamped(search.nodes, search.nodes, 32, _LAST_SEARCH, int(search.control["search"][0]))
+    return GenerationTable(search.nodes, search.nodes, 32, _LAST_SEARCH, int(search.control["search"][0]))
 
 
 @kernel

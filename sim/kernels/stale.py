@@ -24,7 +24,7 @@ WORD, STAMP = 8, 16
 PAGES = 1024  # pages cleared between two calls that yield the processor, see pace.py
 
 
-class Stamped(NamedTuple):
+class GenerationTable(NamedTuple):
     """Table of records that are valid only if their stamp equals `number`.
 
     The stamp of a cell is in the record of that cell in `stamps`, which may be the table itself.
@@ -50,10 +50,10 @@ ROW = np.dtype(
     ],
     align=True,
 )
-"""`Stamped` table in the form that kernels read."""
+"""`GenerationTable` table in the form that kernels read."""
 
 
-def rows_of(tables: Iterable[Stamped], least: int = 0) -> Any:
+def rows_of(tables: Iterable[GenerationTable], least: int = 0) -> Any:
     """Return the ROW records of all tables of at least `least` bytes.
 
     Their `page` is UNKNOWN. The caller keeps the tables alive while the rows are in use.
@@ -62,7 +62,7 @@ def rows_of(tables: Iterable[Stamped], least: int = 0) -> Any:
     return np.array([row for row in rows if row[1] >= least], ROW).view(np.recarray)
 
 
-def _row(each: Stamped) -> tuple[int, ...]:
+def _row(each: GenerationTable) -> tuple[int, ...]:
     records, stamps = _records(each.table), _records(each.stamps)
     words, rest = divmod(records.itemsize, WORD)
     assert stamps.itemsize == STAMP and stamps.size == records.size and not rest
@@ -75,7 +75,7 @@ def _records(table: Table) -> npt.NDArray[Any]:
     return records
 
 
-def wipe(tables: Iterable[Stamped]) -> None:
+def wipe(tables: Iterable[GenerationTable]) -> None:
     """Write zeros over all stale records of the tables."""
     wipe_rows(bare(rows_of(tables)), np.empty(0, np.uint64), mmap.PAGESIZE, hurried())
 

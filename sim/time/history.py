@@ -5,8 +5,8 @@ history.record(agent)               the record of one agent, without updating al
 history.cells(agents, first, last)  the cells of many agents at each of these ticks
 history.end                         the last recorded tick
 history.observe(world)              record new agents and messages after commands were applied at the end
-history.take_down(world, begin, before, now)    record what agents did in new ticks
-history.go_on_to(world)             advance the recorded end to the tick of the world
+history.record_steps(world, begin, before, now)    record what agents did in new ticks
+history.advance_end(world)             advance the recorded end to the tick of the world
 history.check(world)                compare a replay with the recorded digest of its tick
 history.truncate(tick, keeps_now)   discard what was recorded from a tick on, after an edit of the past
 """
@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from sim.agent_api import Status
 from sim.commands import Note
-from sim.crew import Stint
+from sim.crew import BatchSteps
 from sim.kernels import log
 from sim.time.recorded import MarkKind, Marks, Record, marks_of_all, marks_of_rows
 from sim.walker import Walker
@@ -49,7 +49,7 @@ class History:
 
     def __init__(self) -> None:
         self._records: dict[int, Record] = {}  # by agent number
-        self._stints: list[Stint] = []  # steps of crews (agent batches) that are not yet in all records
+        self._stints: list[BatchSteps] = []  # steps of crews (agent batches) that are not yet in all records
         self._taken: dict[int, int] = {}  # by agent number, how many of `_stints` its record already contains
         self.end = 0  # last recorded tick
         self.digests: list[str] = []  # digests of ticks 0, DIGEST_EVERY and so on, each before its commands
@@ -102,7 +102,7 @@ class History:
                 self._records[walker.id] = record
                 self._taken[walker.id] = len(self._stints)
 
-    def take_down(self, world: World, begin: int, before: Mapping[int, Status], now: Mapping[int, Status]) -> None:
+    def record_steps(self, world: World, begin: int, before: Mapping[int, Status], now: Mapping[int, Status]) -> None:
         """Record the ticks that the last advance of a world has added.
 
         Args:
@@ -126,7 +126,7 @@ class History:
         if found:
             self.marks.append(sorted(found))
 
-    def go_on_to(self, world: World) -> None:
+    def advance_end(self, world: World) -> None:
         """Advance the recorded end to the tick of the world, whose rows are recorded, and note a digest if due."""
         self.end = world.tick
         if world.tick % DIGEST_EVERY == 0:
@@ -260,7 +260,7 @@ def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> 
     return [(begin + max(1, rows), walker.id, int(kind))] if is_due else []
 
 
-def _append_stints(record: Record, stints: Sequence[Stint]) -> None:
+def _append_stints(record: Record, stints: Sequence[BatchSteps]) -> None:
     """Append the rows of an agent in these stints to its record, joining consecutive stints into one append."""
     begin = 0
     rows: list[npt.NDArray[np.void]] = []

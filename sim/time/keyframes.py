@@ -6,7 +6,7 @@ A keyframe takes as much memory as has changed since the keyframe that it is bas
     world = restore(frame)                      build an equal world with memory of its own
     restoring = Restoring(frame)                restore in slices: restoring.step(bytes) until it returns True
 
-    taking = Taking(world, work)                save a world in two steps: the quick one (objects, small arrays) here,
+    taking = PendingSnapshot(world, work)       save a world in two steps: the quick one (objects, small arrays) here,
     frame = taking.read(pool, like)             the slow one (large arrays) in any thread, while the world is unchanged
 
     store = KeyframeStore(budget)               the keyframes of all timelines, within `budget` bytes
@@ -57,7 +57,7 @@ from sim.params import Param
 from sim.prepared import Prepared
 from sim.rules import AgentFailedError, AgentTooSlowError, UserAgent
 from sim.time.failures import StateError, StateFailures, find_part
-from sim.time.memories import Bytes, Memories, TouchedPages
+from sim.time.memories import BufferSet, Bytes, TouchedPages
 from sim.time.pool import Content, Pool
 from sim.world import World
 
@@ -108,7 +108,7 @@ class Keyframe:
 # --- saving ---------------------------------------------------------------------------------------
 
 
-class Taking:
+class PendingSnapshot:
     """Snapshot in progress: the objects and small arrays of a world are saved, its large arrays are read later.
 
     The world must not change until `read` has returned.
@@ -131,7 +131,7 @@ class Taking:
         self._owners = pickler.owners
         self._stale = stale.rows_of(world.stamped(), _SMALL)
         # Small buffers are copied at once: code that only displays the world may change cached numbers in them.
-        self._memories = Memories(pickler.memories, _SMALL, tuple(pickler.places))
+        self._memories = BufferSet(pickler.memories, _SMALL, tuple(pickler.places))
         self.size = self._memories.size
         self.pace = hurried()  # never yields; a background read (KeyframeStore.read_beside) sets another flag
 
@@ -159,7 +159,7 @@ class Taking:
 
 def take(world: World, work: float = 0.0, like: Keyframe | None = None) -> Keyframe:
     """Return a keyframe of the world that belongs to no store, in the pool of `like` or in a pool of its own."""
-    taking = Taking(world, work)
+    taking = PendingSnapshot(world, work)
     pool = like.content.pool if like else Pool(taking.size + _SPARE)
     frame = taking.read(pool, like) or taking.read(Pool(taking.size + _SPARE))
     assert frame is not None
@@ -547,7 +547,7 @@ class KeyframeStore:
         self.tracks.append(track)
         return track
 
-    def begin(self, world: World, work: float) -> Taking | None:
+    def begin(self, world: World, work: float) -> PendingSnapshot | None:
         """Start a snapshot of a world, to be finished by `read` or `read_beside`.
 
         Returns:
@@ -558,7 +558,7 @@ class KeyframeStore:
         if not self.failures.may_store(codes):
             return None
         try:
-            taking = Taking(world, work)
+            taking = PendingSnapshot(world, work)
         except StateError as error:
             self.failures.note(error, partial(_part_of, world, error))
             return None
@@ -582,12 +582,12 @@ class KeyframeStore:
         self._failed_loads = 0
         return world
 
-    def read(self, taking: Taking, like: Keyframe | None = None) -> Keyframe | None:
+    def read(self, taking: PendingSnapshot, like: Keyframe | None = None) -> Keyframe | None:
         """Finish a snapshot and return its keyframe; None if it exceeds the budget even by itself."""
         self._wait()
         return self._read(taking, like)
 
-    def read_beside(self, taking: Taking, like: Keyframe | None = None) -> "Future[Keyframe | None]":
+    def read_beside(self, taking: PendingSnapshot, like: Keyframe | None = None) -> "Future[Keyframe | None]":
         """Finish a snapshot in the background thread; the world must not change until the future is done."""
         assert self.beside is not None
         self._wait()
@@ -606,7 +606,7 @@ class KeyframeStore:
             self._under_way.exception()
             self._under_way = None
 
-    def _read(self, taking: Taking, like: Keyframe | None) -> Keyframe | None:
+    def _read(self, taking: PendingSnapshot, like: Keyframe | None) -> Keyframe | None:
         self._world_size = max(self._world_size, taking.size)
         if taking.size // 64 > self.budget:
             return None  # hopeless: even a new world has touched more than 1/64 of its memory
@@ -632,15 +632,15 @@ class KeyframeStore:
         memories = [np.zeros(size, np.uint8) for size in frame.content.sizes]
         for _ in frame.content.copy_into(memories):
             pass
-        content = self._current_pool().kept(Memories(memories))
+        content = self._current_pool().kept(BufferSet(memories))
         return replace(frame, content=content) if content else None
 
     def make_room(self) -> None:
         """Evict the least useful keyframes until the others fit into the budget."""
         self._wait()
         while self.count and (self.held > self.budget or self.count > self.most_frames):
-            chosen = min((track for track in self.tracks if track.frames), key=Track.least_loss)
-            chosen.give_up_least()
+            chosen = min((track for track in self.tracks if track.frames), key=Track.eviction_score)
+            chosen.evict()
 
 
 def _part_of(world: World, error: StateError) -> str:
@@ -706,11 +706,11 @@ class Track:
         self.forget_after(-1)
         self.store.tracks.remove(self)
 
-    def least_loss(self) -> float:
+    def eviction_score(self) -> float:
         """Return the lowest eviction score of the keyframes; there must be one."""
         return min(self._losses())
 
-    def give_up_least(self) -> None:
+    def evict(self) -> None:
         """Evict the keyframe with the lowest eviction score."""
         losses = self._losses()
         del self.frames[losses.index(min(losses))]

@@ -1,6 +1,6 @@
 """Buffers of a keyframe in the form that the kernels read: addresses, sizes and touched pages.
 
-memories = Memories(arrays, copied_below)   copies small buffers at once; larger ones are read in place later
+memories = BufferSet(arrays, copied_below)   copies small buffers at once; larger ones are read in place later
 touched = TouchedPages(memories)            asks the system which pages are in use; call it in the reading thread
 memories.segments(touched)                  all buffers as segments of whole parts (sim/kernels/parts.py)
 """
@@ -32,7 +32,7 @@ def block_counts(sizes: Sequence[int]) -> Ints:
     return -(-np.array(sizes, np.int64) // (PART * PARTS))
 
 
-class Memories:
+class BufferSet:
     """Buffers to be stored in a pool: some are copied at once, the others must not change until they are read.
 
     The remainder of a buffer that does not fill a part is also copied, into a part padded with zeros.
@@ -94,7 +94,7 @@ class TouchedPages:
     memory. Neighbouring buffers are looked up together: 82 buffers of eight agents take 14 reads.
     """
 
-    def __init__(self, memories: Memories) -> None:
+    def __init__(self, memories: BufferSet) -> None:
         sizes = np.array(memories.sizes, np.int64)
         is_large = sizes >= _LOOKED_AT_APART
         first = memories.addresses[is_large] // mmap.PAGESIZE

@@ -20,7 +20,7 @@ from sim.kernels.jit import bare
 from sim.kernels.memory import zeros
 from sim.kernels.pace import Pace, hurried
 from sim.kernels.parts import PART, PARTS, SLOTS, TABLES
-from sim.time.memories import Bytes, Memories, TouchedPages, block_counts
+from sim.time.memories import BufferSet, Bytes, TouchedPages, block_counts
 
 Words = npt.NDArray[np.uint64]
 
@@ -87,7 +87,7 @@ class Pool:
 
     def kept(
         self,
-        memories: Memories,
+        memories: BufferSet,
         like: Content | None = None,
         touched: TouchedPages | None = None,
         pace: Pace | None = None,
@@ -110,7 +110,7 @@ class Pool:
         finally:
             self._is_keeping = False
 
-    def _kept(self, memories: Memories, like: Content | None, touched: TouchedPages, pace: Pace) -> Content | None:
+    def _kept(self, memories: BufferSet, like: Content | None, touched: TouchedPages, pace: Pace) -> Content | None:
         blocks = _blocks_before(memories.sizes, like if like is not None and like.pool is self else None)
         segments, room = bare(memories.segments(touched)), memories.part_count
         changed, places = np.empty(room, np.int32), np.empty(room, np.int64)

@@ -76,7 +76,7 @@ _BYTES_A_WORK = 5000  # bytes that can be copied per unit of work (microsecond)
 
 
 @dataclass(eq=False)
-class _Head:
+class _Cursor:
     """Cursor on a timeline: a world at some tick, with the work it took to get there."""
 
     world: World
@@ -85,7 +85,7 @@ class _Head:
     rate: float = 1000.0  # recent work per tick, see _count_work
     statuses: dict[int, Status] = field(default_factory=dict)  # status of each agent before the commands of the tick
     looked: int = -1  # tick at which `statuses` was read
-    stirs: int = -1  # activity counter of the world (World.stirs) when `statuses` was read
+    activity_version: int = -1  # activity counter of the world (World.activity_version) when `statuses` was read
     is_due: bool = False  # whether a keyframe is taken at the end of the next frame
     is_stale: bool = False  # whether the past was edited, so that no replay reaches the state of this world any more
 
@@ -111,9 +111,9 @@ class _Head:
         if self.looked == self.world.tick:
             return False
         self.looked = self.world.tick
-        if self.stirs == self.world.stirs:
+        if self.activity_version == self.world.activity_version:
             return False
-        self.stirs = self.world.stirs
+        self.activity_version = self.world.activity_version
         self.statuses = {walker.id: walker.agent.status for walker in self.world.walkers}
         return True
 
@@ -123,7 +123,7 @@ class _Seek:
     """Seek in progress: it restores a keyframe first, then replays ticks."""
 
     target: int  # tick to reach
-    head: _Head | None = None  # cursor that the seek moves; None while a keyframe is being restored
+    head: _Cursor | None = None  # cursor that the seek moves; None while a keyframe is being restored
     restoring: Restoring | None = None  # restore in progress
     stops: tuple[int, ...] = ()  # ticks before the target at which a keyframe is worth taking
     is_background: bool = False  # whether the seek moves a world of its own, never the one on screen
@@ -136,7 +136,7 @@ class _Seek:
 class Timeline:
     """Run that can be rewound, edited and replayed, see the module docstring."""
 
-    _head: _Head | None  # cursor at the present tick, see _present
+    _head: _Cursor | None  # cursor at the present tick, see _present
 
     def __init__(self, setup: Callable[[], World], store: KeyframeStore | None = None) -> None:
         """Create a timeline at tick 0.
@@ -149,7 +149,7 @@ class Timeline:
         store = KeyframeStore() if store is None else store
         self._begin(setup, store.new_track(), Log(Numbers(), world.next_agent_id))
         self.log.begin(world.replace_queue(()))
-        self._head = self._prepared(_Head(world))
+        self._head = self._prepared(_Cursor(world))
         self.history.note_digest(world.digest())
         self._set_keyframe(self._head)
         self._apply(self._head)
@@ -258,12 +258,12 @@ class Timeline:
         return self._track.store
 
     @property
-    def _heads(self) -> list[_Head]:
+    def _heads(self) -> list[_Cursor]:
         """Return the cursor at the present tick and the one that a seek moves, without missing ones and duplicates."""
         both = dict.fromkeys((self._head, self._seek.head if self._seek else None))
         return [head for head in both if head is not None]
 
-    def _present(self) -> _Head:
+    def _present(self) -> _Cursor:
         """Return the cursor at the present tick.
 
         A new fork has no cursor: the first call takes the one with which its seek begins. It does not finish the seek,
@@ -274,13 +274,13 @@ class Timeline:
             self._head = self._head_of(self._seek)
         return self._head
 
-    def _head_of(self, seek: _Seek) -> _Head:
+    def _head_of(self, seek: _Seek) -> _Cursor:
         """Return the cursor that a seek moves, after finishing the restore of its keyframe."""
         while seek.restoring is not None:
             seek.restoring.step()
             frame, world = seek.restoring.frame, self.store.load(seek.restoring)
             if world is not None:
-                seek.head, seek.restoring = self._prepared(_Head(world, frame.work, frame.work)), None
+                seek.head, seek.restoring = self._prepared(_Cursor(world, frame.work, frame.work)), None
             else:
                 self._plan(seek)
         assert seek.head is not None
@@ -323,7 +323,7 @@ class Timeline:
         if self.is_being_read or not self.is_measuring:
             return False
         self._finish_keyframe()
-        if not self.world.renew_optima(A_TICK):
+        if not self.world.refresh_optima(A_TICK):
             self.world.measuring.spend(1)
         return True
 
@@ -385,7 +385,7 @@ class Timeline:
     # --- running ----------------------------------------------------------------------------------
 
     def _advance(
-        self, head: _Head, ticks: int, work: float = float("inf"), *, begins_with_keyframe: bool = True
+        self, head: _Cursor, ticks: int, work: float = float("inf"), *, begins_with_keyframe: bool = True
     ) -> int:
         """Advance a cursor by up to `ticks` ticks within a limit of work, recording new ticks; return the ticks run."""
         self._finish_keyframe()
@@ -397,14 +397,14 @@ class Timeline:
             left = min(work - (head.work - begin), SPACING / 2)
             most = min(ticks - passed, max(1, int(left / head.rate)))
             # World.advance would clear the rows of the last tick, which the window still shows.
-            done = 0 if head.world.is_over else self._stretch(head, most)
+            done = 0 if head.world.is_over else self._advance_segment(head, most)
             if not done:
                 self._meet_end(head)
                 break
             passed += done
         return passed
 
-    def _stretch(self, head: _Head, ticks: int) -> int:
+    def _advance_segment(self, head: _Cursor, ticks: int) -> int:
         """Advance up to the next command or digest, through ticks that are all new or all recorded.
 
         Returns:
@@ -424,8 +424,8 @@ class Timeline:
         self._count_work(head, done, has_stirred)
         if is_new:
             if has_stirred:
-                self.history.take_down(world, begin, before, head.statuses)
-            self.history.go_on_to(world)
+                self.history.record_steps(world, begin, before, head.statuses)
+            self.history.advance_end(world)
             self.horizon = max(self.horizon, world.tick)
             if world.served:
                 self._tell(self.log.note_served(world.served), [])
@@ -434,7 +434,7 @@ class Timeline:
             self.history.check(world)
         return done
 
-    def _count_work(self, head: _Head, ticks: int, has_stirred: bool) -> None:
+    def _count_work(self, head: _Cursor, ticks: int, has_stirred: bool) -> None:
         work = _STEP
         if has_stirred:
             before, head.expansions = head.expansions, expansions_of(head.world)
@@ -442,7 +442,7 @@ class Timeline:
         head.work += work
         head.rate = max(work / ticks, head.rate / 2)  # rises at once and falls slowly, so that slices seldom overrun
 
-    def _apply(self, head: _Head) -> None:
+    def _apply(self, head: _Cursor) -> None:
         """Apply the commands of the cursor's tick; if the tick is new, record new agents and messages."""
         self._finish_keyframe()
         if head.is_before_commands:
@@ -467,14 +467,14 @@ class Timeline:
         world = self.world
         return digests, (self.tick, world.digest()), {w.id: world.walker_digest(w) for w in world.walkers}
 
-    def _meet_end(self, head: _Head) -> None:
+    def _meet_end(self, head: _Cursor) -> None:
         """Set the end of the run after its world is over: ticks recorded before an edit do not exist any more."""
         if head.tick >= self.recorded_end:
             self.horizon = self.recorded_end
 
     # --- keyframes --------------------------------------------------------------------------------
 
-    def _wants_keyframe(self, head: _Head) -> bool:
+    def _wants_keyframe(self, head: _Cursor) -> bool:
         """Return whether a keyframe is due at the cursor, so that later seeks do not replay too much.
 
         A keyframe is due when the work since the last one has reached SPACING, or more where keyframes take long to
@@ -489,14 +489,14 @@ class Timeline:
         spacing = SPACING + (restoring_work(last) + _framing_work(last) if last else 0.0)
         return head.work - since >= spacing
 
-    def _set_keyframe(self, head: _Head) -> None:
+    def _set_keyframe(self, head: _Cursor) -> None:
         head.framed = self._track.playhead = head.work
         taking = self.store.begin(head.world, head.work)
         frame = self.store.read(taking, self._track.at_or_before(head.tick)) if taking is not None else None
         if frame is not None:
             self._track.add(frame)
 
-    def _take_keyframe_beside(self, head: _Head) -> None:
+    def _take_keyframe_beside(self, head: _Cursor) -> None:
         """Save a keyframe in the background if one became due in the last frame.
 
         Another thread saves it while the window draws, because the world does not change before the next tick. It is
@@ -508,7 +508,7 @@ class Timeline:
         if not head.is_due:
             head.framed = self._track.playhead = head.work
             before = self._track.at_or_before(head.tick)
-            head.world.settle_views()
+            head.world.materialize_views()
             taking = self.store.begin(head.world, head.work)
             if taking is not None:
                 self._taking = self.store.read_beside(taking, before)
@@ -521,10 +521,10 @@ class Timeline:
             if frame is not None:
                 self._track.add(frame)
 
-    def _new_head(self) -> _Head:
-        return self._prepared(_Head(self.setup()))
+    def _new_head(self) -> _Cursor:
+        return self._prepared(_Cursor(self.setup()))
 
-    def _prepared(self, head: _Head) -> _Head:
+    def _prepared(self, head: _Cursor) -> _Cursor:
         """Return a cursor whose world is before the commands of its tick, after queueing the commands of this log."""
         head.world.replace_queue(self.log.due(head.tick))
         head.world.prepare()
@@ -581,7 +581,7 @@ class Timeline:
             head.is_stale = True
         self.begin_seek(tick)
 
-    def _nearest_head(self, tick: int) -> _Head | None:
+    def _nearest_head(self, tick: int) -> _Cursor | None:
         """Return the latest valid cursor at or before this tick, of the present or of a seek; None if there is none."""
         usable = [head for head in self._heads if head.tick <= tick and not head.is_stale]
         return max(usable, key=lambda head: head.tick, default=None)
@@ -605,7 +605,7 @@ class Timeline:
         self._arrive(head)
         return True
 
-    def _replay(self, seek: _Seek, head: _Head, work: float) -> bool:
+    def _replay(self, seek: _Seek, head: _Cursor, work: float) -> bool:
         """Replay towards the target within a limit of work; return whether the target or the end is reached."""
         begin = head.work
         while head.tick < seek.target:
@@ -619,11 +619,11 @@ class Timeline:
                 self._set_near_keyframe(head)
         return True
 
-    def _set_near_keyframe(self, head: _Head) -> None:
+    def _set_near_keyframe(self, head: _Cursor) -> None:
         if head.tick < self.recorded_end and head.is_before_commands and head.work - head.framed >= NEAR_SPACING:
             self._set_keyframe(head)
 
-    def _arrive(self, head: _Head) -> None:
+    def _arrive(self, head: _Cursor) -> None:
         self._seek = None
         if head is not self._head:
             self._head = head

@@ -10,7 +10,7 @@ from ui.model.keys import PanelKey
 from ui.model.layout import contains
 from ui.model.menu import Menu, MenuItem
 from ui.model.run import Panel
-from ui.model.script import Deed
+from ui.model.script import ScriptEntry
 from ui.model.tools import Point
 from ui.model.wording import RunNames
 from ui.panels.scrubber import tick_at
@@ -20,7 +20,7 @@ Position = tuple[int, int]
 
 def menu_at(window: Window, position: Position) -> Menu | None:
     """Return the context menu for a position in the window, in pixels; None if there is no menu for it."""
-    spot = window.canvas.spot_at(position)
+    spot = window.canvas.hit_test(position)
     kind, _, rest = spot.id.partition(":") if spot is not None else ("", "", "")
     if kind in ("switch", "bridge"):
         return switch_menu(window, rest.partition(":")[2] if kind == "bridge" else rest, position)
@@ -168,7 +168,7 @@ def time_menu(window: Window, position: Position) -> Menu:
     return Menu(f"Tick {tick:,}", items, position)
 
 
-def script_menu(window: Window, deed: Deed, position: Position) -> Menu:
+def script_menu(window: Window, deed: ScriptEntry, position: Position) -> Menu:
     session = window.session
     items = [
         MenuItem("Go there", partial(window.player.seek, deed.tick)),

@@ -161,7 +161,7 @@ def lower_budget(window: Window) -> None:
 
 
 def _turn_budget(window: Window, command_id: str, budget: int) -> None:
-    if reason := window.desk.why_not(command_id):
+    if reason := window.desk.disabled_reason(command_id):
         window.say(reason)
     else:
         turning.set_budget(window.session, budget)

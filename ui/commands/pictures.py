@@ -8,7 +8,7 @@ from sim.params import ConfigError
 from ui.commands.window import Window
 from ui.film import pictures
 from ui.model.command import RUN, Topic
-from ui.panels.dressing import Dressing
+from ui.panels.dressing import ViewOverrides
 
 command = Topic("Pictures")
 
@@ -18,7 +18,7 @@ def record(window: Window) -> None:
     window.recording.toggle()
 
 
-def _take(window: Window, save: Callable[[Dressing], Path]) -> None:
+def _take(window: Window, save: Callable[[ViewOverrides], Path]) -> None:
     try:
         window.say(f"saved {save(window.dressing)}")
     except ConfigError as error:

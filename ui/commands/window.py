@@ -13,7 +13,7 @@ from ui.dialogs.base import Dialog
 from ui.dialogs.documents import Documents
 from ui.dialogs.host import Dialogs
 from ui.dialogs.unsaved import RunningQuestion
-from ui.draw.scene import Scene
+from ui.draw.scene import MapView
 from ui.draw.theme import PALETTES
 from ui.film.recording import Recording
 from ui.film.takes import CHOSEN
@@ -31,8 +31,8 @@ from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.model.state import State
 from ui.model.tools import Point
-from ui.panels.desk import Desk, window_layout
-from ui.panels.dressing import Dressing
+from ui.panels.desk import ViewContext, window_layout
+from ui.panels.dressing import ViewOverrides
 from ui.widgets.canvas import Canvas
 
 
@@ -47,11 +47,11 @@ class Window:
         self.cameras = Cameras()
         self.cameras.is_linked = settings.linked_cameras
         self.scene = self._make_scene()
-        self.desk = Desk(session, settings, self.state, self.player, self.scene, run=self.run)
+        self.desk = ViewContext(session, settings, self.state, self.player, self.scene, run=self.run)
         self.desk.keys = self.commands.keys()
         self.desk.tips = commands.names()
         self.editor = Editor(session, self.state)
-        self.dressing = Dressing(self.desk, self.cameras)
+        self.dressing = ViewOverrides(self.desk, self.cameras)
         self.desk.is_default_view = lambda: self.dressing.is_default
         self._defaults = settings.heat, settings.linked_cameras  # default view settings that were applied last
         self.dialogs = Dialogs(self.desk, self.dressing, self.commands, surface.get_size())
@@ -61,9 +61,9 @@ class Window:
         self.is_open = True
         self.is_terminated = False  # whether SIGTERM closed the window; the journal then keeps unsaved work
 
-    def _make_scene(self) -> Scene:
+    def _make_scene(self) -> MapView:
         settings = self.settings
-        return Scene(
+        return MapView(
             lambda: self.session.run,
             PALETTES[settings.theme],
             settings.ui_scale,

@@ -32,7 +32,7 @@ from ui.model.job import Job
 from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import Button, Card, Control, Field, FocusRing, Heading, Note, Veil
+from ui.widgets.controls import Button, Card, Control, Field, FocusRing, Heading, ModalBackdrop, Note
 from ui.widgets.forms import ParamForm
 from ui.widgets.holder import Screen
 from ui.widgets.key_names import combination
@@ -286,7 +286,7 @@ class Dialog:
         gui = self.host.gui
         above = max((layer for layer in gui.get_sprite_group().layers()), default=0) + 1
         if self.veils:
-            self._roots.append(Veil(self, above))
+            self._roots.append(ModalBackdrop(self, above))
         self.card = self._card_rect()
         self.container = UIContainer(self.card, gui, starting_height=above + 2)
         self._roots.append(self.container)

@@ -22,11 +22,11 @@ from ui.dialogs.own_agent import OwnAgentQuestion
 from ui.dialogs.unsaved import UnsavedQuestion
 from ui.model import files, saving
 from ui.model.job import Job
-from ui.model.lesson import Playing
+from ui.model.lesson import LessonPlayer
 from ui.model.own_agents import OwnAgents
 from ui.model.preparing import agents_of, needs_data, prepare, prepare_agents
-from ui.panels.desk import Desk
-from ui.panels.dressing import Dressing
+from ui.panels.desk import ViewContext
+from ui.panels.dressing import ViewOverrides
 
 
 def _nothing() -> None:
@@ -42,7 +42,7 @@ def named_once(path: Path, problems: Sequence[str]) -> list[str]:
 
 
 class Documents:
-    def __init__(self, desk: Desk, dressing: Dressing, host: Host) -> None:
+    def __init__(self, desk: ViewContext, dressing: ViewOverrides, host: Host) -> None:
         self.desk, self.dressing, self.host = desk, dressing, host
         self.session = desk.session
         self.problems: ScenFile | None = None  # the open problem list
@@ -119,12 +119,12 @@ class Documents:
             self._begin_lesson(opened.lesson)
 
     def _begin_lesson(self, lesson: Lesson) -> None:
-        playing = Playing(lesson, lesson.ticks)
+        playing = LessonPlayer(lesson, lesson.ticks)
         playing.begin(self.session, self.desk.player)
         self.desk.state.lesson = playing
         self.look_as_in_lesson(playing)
 
-    def look_as_in_lesson(self, playing: Playing) -> None:
+    def look_as_in_lesson(self, playing: LessonPlayer) -> None:
         """Apply the view of a lesson's present step: heat, camera and focused panel."""
         camera = playing.lesson.camera_at(playing.place)
         seen = (

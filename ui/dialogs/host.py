@@ -20,15 +20,17 @@ from ui.model.command import CommandTable
 from ui.model.job import Job
 from ui.model.session import Session
 from ui.model.settings import Settings
-from ui.panels.desk import Desk
-from ui.panels.dressing import Dressing
+from ui.panels.desk import ViewContext
+from ui.panels.dressing import ViewOverrides
 from ui.widgets.gui_theme import make_manager
 
 T = TypeVar("T")
 
 
 class Dialogs:
-    def __init__(self, desk: Desk, dressing: Dressing, commands: CommandTable, window_size: tuple[int, int]) -> None:
+    def __init__(
+        self, desk: ViewContext, dressing: ViewOverrides, commands: CommandTable, window_size: tuple[int, int]
+    ) -> None:
         self.desk, self.commands = desk, commands
         self.window_size = window_size
         self.dialog: Dialog | None = None

@@ -29,7 +29,7 @@ NO_BANDS = np.empty(0, np.uint8)
 BANDS = cellwords.BANDS
 
 
-class TerrainWords:
+class TerrainFlags:
     """Cell words of the terrain of one grid, without any search; all panels that show the grid share them."""
 
     def __init__(self, grid: Grid) -> None:
@@ -67,15 +67,15 @@ class TerrainWords:
         self.previous, self.version = self.version, grid.version
 
 
-_terrains: list[TerrainWords] = []
+_terrains: list[TerrainFlags] = []
 
 
-def terrain_of(grid: Grid) -> TerrainWords:
+def terrain_of(grid: Grid) -> TerrainFlags:
     """Return the up-to-date terrain words of a grid; create them at the first call, and cache them while it exists."""
     _terrains[:] = [t for t in _terrains if not t.is_dead]
     found = next((t for t in _terrains if t.is_of(grid)), None)
     if found is None:
-        found = TerrainWords(grid)
+        found = TerrainFlags(grid)
         _terrains.append(found)
     found.follow(grid)
     return found
@@ -139,7 +139,7 @@ class ScrubCounts:
         return self.counts
 
 
-class CellWords:
+class CellFlags:
     """Cells of one panel: `words` (uint8 flags) and `bands` (uint8 heat, empty while heat is off)."""
 
     def __init__(self) -> None:
@@ -149,7 +149,7 @@ class CellWords:
         self.scrub = ScrubCounts()
         self.peak = 0.0  # largest value of the heat shown
         self.rebuilds = 0  # number of full rebuilds of the words, for tests and benchmarks
-        self._terrain: TerrainWords | None = None
+        self._terrain: TerrainFlags | None = None
         self._terrain_version = -1
         # state of the search that `words` shows: its node array, number, expansions and open cells
         self._search: tuple[object, int, int, int] | None = None
@@ -464,7 +464,7 @@ def _new_notes(search: Search, before: tuple[object, int, int, int] | None) -> n
 class Shown:
     """Content of one panel: a snapshot and the agent or crowd shown, with the cells to draw them with."""
 
-    cells: CellWords
+    cells: CellFlags
     snapshot: Snapshot
     walker: WalkerView | None
     trail: Trail | None

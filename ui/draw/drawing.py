@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sim.agent_api import AgentView
 from sim.walker import WalkerView
 from sim.world import Snapshot
-from ui.draw.cells import CellWords
+from ui.draw.cells import CellFlags
 from ui.draw.heat import HeatScale
 from ui.draw.svg_paths import Mask, Point, hexed, is_light, n, outline_path
 from ui.draw.theme import Colour, Palette
@@ -22,7 +22,7 @@ TINT = 0.43  # opacity of a colour that is drawn over others
 
 
 @dataclass(frozen=True)
-class Drawing:
+class SvgPainter:
     """Content of one panel, and functions that return SVG elements.
 
     The unit is a cell. Fills have their origin at the corner of the map; lines and marks are in a group that is shifted
@@ -31,7 +31,7 @@ class Drawing:
 
     snapshot: Snapshot
     view: WalkerView
-    cells: CellWords
+    cells: CellFlags
     trail: Trail
     edits: Edits
     layers: LayerState

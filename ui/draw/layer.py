@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.picture import Picture
 from ui.draw.swatch import Swatch
 
@@ -40,9 +40,9 @@ class Layer:
     is_filled: Callable[[Picture], bool] = always  # whether `fills` is filled while the layer is on
     is_replaced_by_heat: bool = False  # whether heat hides this layer, because a cell has only one fill
 
-    svg: Callable[[Drawing], Iterable[str]] | None = None  # returns SVG elements of lines and marks
-    svg_fill: Callable[[Drawing], Iterable[str]] | None = None  # returns SVG elements of fills
-    svg_swatch: Callable[[Drawing], str] | None = None  # mark in a box of 2 x 1 units; None or "": not in the legend
+    svg: Callable[[SvgPainter], Iterable[str]] | None = None  # returns SVG elements of lines and marks
+    svg_fill: Callable[[SvgPainter], Iterable[str]] | None = None  # returns SVG elements of fills
+    svg_swatch: Callable[[SvgPainter], str] | None = None  # mark in a box of 2 x 1 units; None or "": not in the legend
 
     is_of_mind: bool = True  # whether it shows one agent's search or walk; not drawn for a crowd without selected agent
     is_special: bool = False  # whether it applies only to agents that list it in AgentSpec.shows

@@ -55,7 +55,7 @@ class Scratch:
 
 
 @dataclass(frozen=True)
-class Carried:
+class DraggedMarker:
     """Start or goal marker that the user is dragging."""
 
     kind: str  # "start" or "goal"
@@ -64,11 +64,11 @@ class Carried:
 
 
 @dataclass(frozen=True)
-class Hand:
+class ToolPreview:
     """Preview of what a mouse click would change on a map."""
 
     cells: Sequence[int] = ()  # cells that would change
-    carried: Carried | None = None
+    carried: DraggedMarker | None = None
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Extras:
     edits: Edits = field(default_factory=dict)
     reveal: int | None = None  # number of expansions of the last tick to show, in slow motion; None: all
     region_level: int = 0  # level of the abstraction to draw, see LayerState
-    carried: Carried | None = None
+    carried: DraggedMarker | None = None
 
 
 class Picture:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pygame
 
-from ui.draw.cells import NO_CELLS, CellWords, Shown
+from ui.draw.cells import NO_CELLS, CellFlags, Shown
 from ui.draw.heat import HeatScale, scale_for
 from ui.draw.kernels import cellwords, paint
 from ui.draw.layer import STEP_DEPTH, TEXT_DEPTH, Layer
@@ -20,7 +20,7 @@ from ui.draw.map_colours import (
     hot_edge,
     wall_bits,
 )
-from ui.draw.picture import Extras, Hand, Picture, Rect, Scratch
+from ui.draw.picture import Extras, Picture, Rect, Scratch, ToolPreview
 from ui.draw.theme import Palette, packed
 from ui.draw.values import TEXT_FROM_PX, draw_values
 from ui.model.camera import Camera
@@ -52,7 +52,7 @@ class MapRenderer:
         glide: float = 1.0,
         edits: Edits | None = None,
         hover: int | None = None,
-        hand: Hand = Hand(),  # noqa: B008 - it cannot be changed
+        hand: ToolPreview = ToolPreview(),  # noqa: B008 - it cannot be changed
         reveal: int | None = None,
     ) -> None:
         """Draw the map of one panel. Call ui.draw.cells.update_all() once per frame before.
@@ -162,7 +162,7 @@ def _write_values(picture: Picture, table: Table) -> None:
 def _draw_last_expansion(picture: Picture) -> None:
     """Mark the last of the expansions shown so far, in slow motion."""
     if picture.walker is not None and picture.extras.reveal:
-        shown = CellWords.last_expanded(picture.walker)[: picture.extras.reveal]
+        shown = CellFlags.last_expanded(picture.walker)[: picture.extras.reveal]
         if shown.size:
             picture.stamp_cell("expansion", int(shown[-1]))
 

@@ -10,10 +10,10 @@ from typing import Protocol
 
 import pygame
 
-from ui.draw.cells import CellWords, Shown, update_all
+from ui.draw.cells import CellFlags, Shown, update_all
 from ui.draw.heat import HeatScale, scale_for
 from ui.draw.layers import Layer, layers_of
-from ui.draw.picture import Hand
+from ui.draw.picture import ToolPreview
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import Palette
 from ui.model import layout
@@ -36,7 +36,7 @@ class Views(Protocol):
     def of(self, panel: PanelKey, size: Size, map_size: Size) -> Camera: ...
 
 
-class Scene:
+class MapView:
     """Maps of a run, with the layout, cameras and colours to draw them with."""
 
     def __init__(
@@ -66,7 +66,7 @@ class Scene:
         self._run, self.palette, self.scale, self.layers, self.views = run, palette, scale, layers, views
         self._first, self._chosen, self._places = first, chosen, places
         self.renderer = MapRenderer()
-        self.cells: dict[PanelKey, CellWords] = {}
+        self.cells: dict[PanelKey, CellFlags] = {}
         self.heat_scale: HeatScale = scale_for(layers.heat)
         self.left_out: frozenset[str] = frozenset()  # keys of layers that are not drawn even if they are on
         self.hides_heat = False  # set in slow motion, where heat would cover the cells that are being searched
@@ -154,7 +154,7 @@ class Scene:
         for gone in set(self.cells) - {panel.key for panel in panels}:
             del self.cells[gone]
         for panel in panels:
-            self.cells.setdefault(panel.key, CellWords())
+            self.cells.setdefault(panel.key, CellFlags())
         self.heat_scale = update_all([self._shown(panel) for panel in panels], self.heat, self._compared())
 
     def _shown(self, panel: Panel) -> Shown:
@@ -168,7 +168,7 @@ class Scene:
         *,
         glide: float = 1.0,
         hover: int | None = None,
-        hand: Hand = Hand(),  # noqa: B008 - it cannot be changed
+        hand: ToolPreview = ToolPreview(),  # noqa: B008 - it cannot be changed
         reveal: int | None = None,
     ) -> None:
         """Draw the map of one panel.

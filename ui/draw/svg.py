@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from sim.movement import USUAL
-from ui.draw.cells import CellWords, Shown, update_all
-from ui.draw.drawing import Drawing
+from ui.draw.cells import CellFlags, Shown, update_all
+from ui.draw.drawing import SvgPainter
 from ui.draw.heat import HeatScale
 from ui.draw.kernels import cellwords as bits
 from ui.draw.layer import Layer
@@ -48,7 +48,7 @@ def panel_svg(run: Run, key: PanelKey, look: Look, *, has_legend: bool = True, h
     """
     panels = list(run.panels)
     panel = next(panel for panel in panels if panel.key == key)
-    shown = [Shown(CellWords(), p.snapshot, p.mind, run.trails[p.key], p.crowd) for p in panels]
+    shown = [Shown(CellFlags(), p.snapshot, p.mind, run.trails[p.key], p.crowd) for p in panels]
     here = panels.index(panel)
     compared = run.compared(here)
     scale = update_all(shown, look.heat, compared)
@@ -63,7 +63,7 @@ class _Page:
 
     run: Run
     panel: Panel
-    cells: CellWords
+    cells: CellFlags
     trail: Trail
     look: Look
     scale: HeatScale
@@ -83,7 +83,7 @@ class _Page:
             right, bottom = min(self.width, part.x + half), min(self.height, part.y + half)
             if right > left and bottom > top:
                 self.box = (left, top, right - left, bottom - top)
-        self.drawing = Drawing(
+        self.drawing = SvgPainter(
             self.panel.snapshot,
             self.view,
             self.cells,

@@ -8,7 +8,7 @@ import pygame
 
 from sim.walker import WalkerView
 from sim.world import Snapshot
-from ui.draw.cells import CellWords
+from ui.draw.cells import CellFlags
 from ui.draw.fonts import Fonts
 from ui.draw.kernels import cellwords
 from ui.draw.kernels.paint import left_of
@@ -29,7 +29,7 @@ def draw_values(
     camera: Camera,
     snapshot: Snapshot,
     walker: WalkerView,
-    cells: CellWords,
+    cells: CellFlags,
     table: npt.NDArray[np.uint32],
     ui_scale: float = 1.0,
 ) -> None:

@@ -14,13 +14,13 @@ from sim.kernels import search as search_kernels
 from sim.kernels.learned import new_learned
 from sim.kernels.octile import h0_cells
 from sim.world import World
-from ui.draw.cells import BANDS, NO_CELLS, CellWords, Shown, update_all
+from ui.draw.cells import BANDS, NO_CELLS, CellFlags, Shown, update_all
 from ui.draw.kernels import cellwords, paint
 from ui.draw.kernels.paint import Frame
 from ui.draw.layers import LAYER_BY_KEY, LAYERS
 from ui.draw.legend import legend_swatch
 from ui.draw.marks import window_pixels
-from ui.draw.picture import Carried, Hand
+from ui.draw.picture import DraggedMarker, ToolPreview
 from ui.draw.renderer import MapRenderer
 from ui.draw.theme import DARK
 from ui.model.camera import Camera
@@ -40,7 +40,7 @@ def warm_first_picture(kind: str) -> None:
     surface = pygame.Surface(SIZE, 0, 32)
     world = _scene()
     walker = world.add(AgentConfig(kind))
-    trail, cells = Trail(walker.position, 0, world.grid), CellWords()
+    trail, cells = Trail(walker.position, 0, world.grid), CellFlags()
     for i, heat in enumerate((*FIRST_HEATS, *(("learned", "learned") if walker.spec.keeps_h else ()))):
         world.submit(EditCells(blocked=(23,)))
         world.advance(1)
@@ -53,7 +53,7 @@ def warm_first_picture(kind: str) -> None:
             LayerState(heat=HeatSetting(heat)),
             FIRST_SMALL_ZOOM if i % 2 else FIRST_ZOOM,
             edits={23: (snapshot.tick, True)},
-            hand=Hand((4,), Carried("goal", 4, is_refused=True)),
+            hand=ToolPreview((4,), DraggedMarker("goal", 4, is_refused=True)),
         )
         world.submit(EditCells(freed=(23,)))
     if search := walker.agent.view().search:
@@ -74,7 +74,7 @@ def warm_crowd_picture() -> None:
     numbers = CrowdNumbers.of(world, [walker])
     crowd = Crowd("crowd", (0,), NO_CELLS, numbers, walker.visits, 1, tails, ())
     for heat in ("off", "visits"):
-        shown = [Shown(CellWords(), world.snapshot(()), None, None, crowd)]
+        shown = [Shown(CellFlags(), world.snapshot(()), None, None, crowd)]
         _draw(surface, shown, LayerState(heat=HeatSetting(heat)), FIRST_ZOOM)
 
 
@@ -90,7 +90,7 @@ def warm_pictures() -> None:
     for params in ({"shortcut": True}, {"share": 0.5, "trace_rate": 1.0}):
         world.add(AgentConfig("tba", params=params))
     trails = [Trail(w.position, 0, world.grid) for w in world.walkers]
-    cells = [CellWords() for _ in world.walkers]
+    cells = [CellFlags() for _ in world.walkers]
     for tick in range(12):
         if tick == 6:
             world.submit(EditCells(blocked=(23,)))
@@ -106,7 +106,7 @@ def warm_pictures() -> None:
         legend_swatch(surface, (0, 0, 20, 12), layer, DARK)
 
 
-def _call_the_rest(world: World, cells: CellWords) -> None:
+def _call_the_rest(world: World, cells: CellFlags) -> None:
     """Call the kernels that a short run may not reach."""
     view = world.walkers[0].agent.view()
     search, detour = view.search, view.detour
@@ -129,7 +129,7 @@ def _call_the_rest(world: World, cells: CellWords) -> None:
 
 
 def _draw_all(
-    surface: pygame.Surface, world: World, trails: list[Trail], cells: list[CellWords], kind: str, zoom: float
+    surface: pygame.Surface, world: World, trails: list[Trail], cells: list[CellFlags], kind: str, zoom: float
 ) -> None:
     """Draw all agents with every layer and one kind of heat."""
     snapshot = world.snapshot()
@@ -138,7 +138,7 @@ def _draw_all(
     layers = LayerState(dict.fromkeys(LAYER_BY_KEY, True), HeatSetting(kind))
     shown = [Shown(c, snapshot, v, t) for c, v, t in zip(cells, views, trails, strict=True)]
     edits = {23: (snapshot.tick, True), 5: (snapshot.tick, False)}
-    hand = Hand((4, 5), Carried("goal", 4, is_refused=True))
+    hand = ToolPreview((4, 5), DraggedMarker("goal", 4, is_refused=True))
     _draw(surface, shown, layers, zoom, edits=edits, hover=3, hand=hand, reveal=2)
 
 

@@ -28,7 +28,7 @@ from ui.model.keys import PanelKey
 from ui.model.look import Look
 from ui.model.run import Run
 from ui.model.session import Session
-from ui.panels.dressing import Dressing
+from ui.panels.dressing import ViewOverrides
 
 SVG = ".svg"
 
@@ -42,7 +42,7 @@ def surface_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
 # --- drawing --------------------------------------------------------------------------------------
 
 
-def draw_window(dressing: Dressing, scale: int = 1) -> pygame.Surface:
+def draw_window(dressing: ViewOverrides, scale: int = 1) -> pygame.Surface:
     """Draw the window without pointer, messages and dialogs.
 
     Args:
@@ -60,7 +60,7 @@ def draw_window(dressing: Dressing, scale: int = 1) -> pygame.Surface:
     return stage.draw()
 
 
-def draw_panel(dressing: Dressing, panel: PanelKey, scale: int = 1) -> pygame.Surface:
+def draw_panel(dressing: ViewOverrides, panel: PanelKey, scale: int = 1) -> pygame.Surface:
     """Draw one panel without legend and title.
 
     Args:
@@ -87,7 +87,7 @@ def draw_panel(dressing: Dressing, panel: PanelKey, scale: int = 1) -> pygame.Su
     return stage.draw()
 
 
-def _look(dressing: Dressing, scale: int) -> Look:
+def _look(dressing: ViewOverrides, scale: int) -> Look:
     """Return the look of the window, without grid lines if the window shows none at its own size."""
     desk = dressing.desk
     look = replace(dressing.look(), mode=desk.mode_word())
@@ -140,14 +140,14 @@ def _map_text(run: Run) -> str:
     return f"{grid.name}, {grid.width} x {grid.height}, seed {run.scenario.seed}"
 
 
-def save_window(dressing: Dressing) -> Path:
+def save_window(dressing: ViewOverrides) -> Path:
     """Write a picture of the window to a new file and return its path."""
     _arrive(dressing.desk.session)
     labels = [panel.view.label for panel in dressing.desk.scene.shown_panels]
     return _save(dressing, draw_window(dressing), labels)
 
 
-def save_panel(dressing: Dressing, panel: PanelKey, scale: int = 1) -> Path:
+def save_panel(dressing: ViewOverrides, panel: PanelKey, scale: int = 1) -> Path:
     """Write a picture of one panel to a new file and return its path."""
     _arrive(dressing.desk.session)
     _check_panel(dressing, panel)
@@ -160,24 +160,24 @@ def _arrive(session: Session) -> None:
         session.seek(session.tick)
 
 
-def _check_panel(dressing: Dressing, key: PanelKey) -> None:
+def _check_panel(dressing: ViewOverrides, key: PanelKey) -> None:
     if all(panel.key != key for panel in dressing.desk.session.run.panels):
         raise ConfigError("there is no panel to take a picture of: {key:add_agent} adds an agent")
 
 
-def _label(dressing: Dressing, panel: PanelKey) -> str:
+def _label(dressing: ViewOverrides, panel: PanelKey) -> str:
     walker = dressing.desk.session.run.walker(panel)
     return walker.label if walker else "map"
 
 
-def _save(dressing: Dressing, picture: pygame.Surface, labels: list[str]) -> Path:
+def _save(dressing: ViewOverrides, picture: pygame.Surface, labels: list[str]) -> Path:
     session = dressing.desk.session
     agent = session.focused_key.agent
     texts = picture_texts(session.run, recordings_folder(), dressing.as_view(), agent=agent, source=session.path)
     return _write(png_bytes(surface_pixels(picture), texts), default_name(labels, session.tick, PICTURE))
 
 
-def save_svg(dressing: Dressing, panel: PanelKey) -> Path:
+def save_svg(dressing: ViewOverrides, panel: PanelKey) -> Path:
     """Write a panel as an SVG drawing for a paper to a new file and return its path."""
     _arrive(dressing.desk.session)
     _check_panel(dressing, panel)

@@ -21,8 +21,8 @@ from ui.film.messages import Report
 from ui.film.options import PICTURE
 from ui.film.replay import replay_of
 from ui.film.studio import Studio
-from ui.panels.dressing import Dressing
-from ui.widgets.canvas import HotSpot
+from ui.panels.dressing import ViewOverrides
+from ui.widgets.canvas import HitRegion
 
 Values = dict[str, Value]
 
@@ -30,7 +30,7 @@ Values = dict[str, Value]
 class Recording:
     """State of one window's recording, exports and their indicators."""
 
-    def __init__(self, dressing: Dressing, host: Host) -> None:
+    def __init__(self, dressing: ViewOverrides, host: Host) -> None:
         self.dressing, self.desk, self.host = dressing, dressing.desk, host
         self.filming: Studio | None = None
         self._asking: RecordDialog | None = None  # record dialog that was opened last, perhaps closed since
@@ -265,7 +265,7 @@ class Recording:
         box = (right - width, middle - px(13), width, px(26))
         is_filming = studio is self.filming
         tip = f"{studio.report.path}. " + ("Click: stop" if is_filming else "Click: cancel" if action else "")
-        hot = canvas.spot(HotSpot(f"recording:{id(studio)}", box, action, tip, self.desk.key_of(command)))
+        hot = canvas.spot(HitRegion(f"recording:{id(studio)}", box, action, tip, self.desk.key_of(command)))
         canvas.fill(box, palette.hover if hot else palette.raised, 6)
         dot = RED if is_filming else palette.dim
         pygame.draw.circle(canvas.surface, dot, (box[0] + px(13), middle), px(5))

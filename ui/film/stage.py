@@ -11,7 +11,7 @@ import pygame
 
 from ui.draw import legend
 from ui.draw.layers import LAYER_BY_KEY, Layer
-from ui.draw.scene import Scene
+from ui.draw.scene import MapView
 from ui.draw.theme import PALETTES
 from ui.film.options import PANELS, WINDOW, Part
 from ui.model import layout
@@ -27,7 +27,7 @@ from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.model.state import State
 from ui.panels import maps
-from ui.panels.desk import Desk, window_layout
+from ui.panels.desk import ViewContext, window_layout
 from ui.widgets.canvas import Canvas
 
 USUAL_SIZE = {WINDOW: (1280, 720), PANELS: (1280, 720), "panel": (720, 540)}
@@ -50,7 +50,7 @@ def scale_for(size: tuple[int, int], part: Part) -> float:
     return min(MAX_SCALE, max(MIN_SCALE, round(fitting * 8) / 8))
 
 
-class LookedAt:
+class ViewCameras:
     """Cameras of the panels as given by a look."""
 
     def __init__(self, look: Look) -> None:
@@ -102,12 +102,12 @@ class Stage:
     def replace(self, shown: Session | Run) -> None:
         """Replace the run; size, part and look stay."""
         self.session = session = Session.watching(shown) if isinstance(shown, Run) else shown
-        self.scene = Scene(
+        self.scene = MapView(
             lambda: session.run,
             PALETTES[self.look.theme],
             self.scale,
             self.look.layer_state(),
-            LookedAt(self.look),
+            ViewCameras(self.look),
             first=lambda: session.panel_of(session.focused_key),
             chosen=self._chosen_panels,
             places=self._places,
@@ -116,7 +116,7 @@ class Stage:
             self.scene.alone = self.part.number - 1
         settings = Settings(theme=self.look.theme, ui_scale=self.scale)
         player = Player(session, self.look.speed)
-        self.desk = Desk(session, settings, State(), player, self.scene, self.canvas, is_picture=True)
+        self.desk = ViewContext(session, settings, State(), player, self.scene, self.canvas, is_picture=True)
         self.wear(self.look)
         self.canvas.begin(self.surface, self.scene.palette, self.scale, (-1, -1))
 
@@ -124,7 +124,7 @@ class Stage:
         """Change the look from the next picture on; the scale of texts stays the same for all frames of a video."""
         self.look = look
         scene, desk, player = self.scene, self.desk, self.desk.player
-        scene.palette, scene.layers, scene.views = PALETTES[look.theme], look.layer_state(), LookedAt(look)
+        scene.palette, scene.layers, scene.views = PALETTES[look.theme], look.layer_state(), ViewCameras(look)
         scene.left_out = look.left_out
         self.session.watch_from(look.front)
         desk.settings.shows_sidebar = look.tab is not None
@@ -247,8 +247,8 @@ class Stage:
 
         The answer depends only on the look, so it is equal in all frames of a video.
         """
-        is_hot = self.look.heat.kind not in ("off", "difference")
-        return layer.is_in_legend and not (is_hot and layer.is_replaced_by_heat)
+        is_hovered = self.look.heat.kind not in ("off", "difference")
+        return layer.is_in_legend and not (is_hovered and layer.is_replaced_by_heat)
 
     def _heat_name(self) -> str:
         """Return the name of the heat map; for A - B, the names of the two compared panels."""

@@ -6,13 +6,13 @@ import pygame
 
 from ui.commands.menus import menu_at
 from ui.commands.window import Window
-from ui.draw.picture import Carried, Hand
+from ui.draw.picture import DraggedMarker, ToolPreview
 from ui.model.editor import nearest_end
 from ui.model.keys import PanelKey
 from ui.model.layout import PanelBoxes
 from ui.model.run import Panel
 from ui.model.tools import Point, clipped
-from ui.widgets.canvas import HotSpot
+from ui.widgets.canvas import HitRegion
 from ui.widgets.key_names import usual
 
 LEFT, MIDDLE, RIGHT = 1, 2, 3
@@ -49,17 +49,21 @@ class Pointer:
         editing = self.window.editor.panel
         return panel == (self.hover_panel if editing is None else editing)
 
-    def hand(self, panel: Panel) -> Hand:
+    def hand(self, panel: Panel) -> ToolPreview:
         """Return the tool preview of a panel: the carried start or goal, or the cells that a press would edit."""
         window = self.window
         if window.state.has_hand or window.dialogs.dialog is not None or not self.edits_in(panel.key):
-            return Hand()
+            return ToolPreview()
         editor, grid = window.editor, window.session.run.world.grid
         if editor.carried is not None:
             kind, point = editor.carried
             inside = clipped([point], grid.width, grid.height)
-            return Hand(carried=Carried(kind, grid.cell(*inside[0]), editor.is_refused(point)) if inside else None)
-        return Hand([grid.cell(x, y) for x, y in clipped(editor.preview(window.state.hover), grid.width, grid.height)])
+            return ToolPreview(
+                carried=DraggedMarker(kind, grid.cell(*inside[0]), editor.is_refused(point)) if inside else None
+            )
+        return ToolPreview(
+            [grid.cell(x, y) for x, y in clipped(editor.preview(window.state.hover), grid.width, grid.height)]
+        )
 
     # --- the cursor -------------------------------------------------------------------------------
 
@@ -73,7 +77,7 @@ class Pointer:
 
     def _cursor(self, position: Position) -> int:
         window = self.window
-        spot, panel = window.canvas.held or window.canvas.spot_at(position), window.scene.panel_at(position)
+        spot, panel = window.canvas.held or window.canvas.hit_test(position), window.scene.panel_at(position)
         carried = window.editor.carried
         if carried is not None:
             return pygame.SYSTEM_CURSOR_NO if window.editor.is_refused(carried[1]) else pygame.SYSTEM_CURSOR_SIZEALL
@@ -102,7 +106,7 @@ class Pointer:
 
     def _button_down(self, position: Position, button: int) -> None:
         window = self.window
-        panel, spot = window.scene.panel_at(position), window.canvas.spot_at(position)
+        panel, spot = window.scene.panel_at(position), window.canvas.hit_test(position)
         if window.state.menu is not None:
             self._press_beside_menu(spot)
             return
@@ -122,7 +126,7 @@ class Pointer:
         elif button == LEFT:
             self._press_map(shown, boxes, position, button)
 
-    def _press_beside_menu(self, spot: HotSpot | None) -> None:
+    def _press_beside_menu(self, spot: HitRegion | None) -> None:
         """Handle a press while a menu is open: run the item under the pointer, or close the menu after a press outside.
 
         A press outside has no other effect.
@@ -132,7 +136,7 @@ class Pointer:
         elif spot is None or spot.id != "menu":
             self.window.state.menu = None
 
-    def _press_control(self, spot: HotSpot, position: Position) -> None:
+    def _press_control(self, spot: HitRegion, position: Position) -> None:
         canvas = self.window.canvas
         canvas.focus_id = None
         if spot.drag:

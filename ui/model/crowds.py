@@ -79,7 +79,7 @@ class Crowd:
 
 
 @dataclass(eq=False)
-class Follower:
+class CrowdTracker:
     """Incremental counts of one group through time: the visits of each cell, and the recent cells of each agent."""
 
     agents: tuple[int, ...] = ()

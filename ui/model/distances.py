@@ -7,7 +7,7 @@ use pygame.
 import numpy as np
 import numpy.typing as npt
 
-from sim.measuring import A_TICK, Measuring
+from sim.measuring import A_TICK, OptimalityTracker
 from sim.time.timeline import Timeline
 
 MAX_ASKED = 12
@@ -21,7 +21,7 @@ class Distances:
         self._map: tuple[int, int, int] | None = None  # map of the distances: run, version of the grid, goal
         self._of_cell = np.zeros(0)
         # for a goal that differs from the world's; the world itself measures distances to its own
-        self._own: Measuring | None = None
+        self._own: OptimalityTracker | None = None
 
     def along(self, timeline: Timeline, cells: npt.NDArray[np.int32], run: int, goal: int) -> npt.NDArray[np.float64]:
         """Return the distance from each of these cells, NaN where it is unknown.
@@ -54,7 +54,7 @@ class Distances:
         now = (run, world.grid.version, goal)
         if now != self._map:
             self._map, self._of_cell = now, np.full(world.grid.cells, np.nan)
-            self._own = None if goal == world.goal else Measuring(world.grid, goal, world.start, is_on=True)
+            self._own = None if goal == world.goal else OptimalityTracker(world.grid, goal, world.start, is_on=True)
 
     def _measured(self, timeline: Timeline, cell: int) -> float | None:
         found: float | None = np.inf

@@ -68,7 +68,7 @@ class Holder(Protocol):
 
 
 @dataclass(eq=False)
-class _Doing:
+class _OpenEntry:
     """Open entry: the state before it, and the commands so far."""
 
     before: RunState
@@ -93,8 +93,10 @@ class History:
         self.undone: list[Done] = []  # the last one is redone first
         self.deeds = 0  # number of entries begun, undone or redone so far
         self._holder = holder
-        self._doing: _Doing | None = None
-        self._turned: _Doing | None = None  # the last entry, if later steps of the same setting may be merged into it
+        self._doing: _OpenEntry | None = None
+        self._turned: _OpenEntry | None = (
+            None  # the last entry, if later steps of the same setting may be merged into it
+        )
 
     # --- entries ----------------------------------------------------------------------------------
 
@@ -121,7 +123,7 @@ class History:
         self.end()
         self.deeds += 1
         run, focused = self._holder.run, self._holder.focused_key
-        self._doing = _Doing(run.state(), focused, run.tick, words, is_stroke, knob)
+        self._doing = _OpenEntry(run.state(), focused, run.tick, words, is_stroke, knob)
 
     def submit(self, command: Command) -> None:
         """Submit a command to the front branch, in the open entry or in an entry of its own.
@@ -133,8 +135,8 @@ class History:
         if was_set == command:
             return
         if self._doing is None:
-            knob = _knob(self._holder.run.front, command)
-            if knob is None or not self._turn_on(knob):
+            knob = _merge_key(self._holder.run.front, command)
+            if knob is None or not self._try_merge(knob):
                 self.begin(is_stroke=knob is not None, knob=knob)
                 self._begun().was_set = was_set
             self._give(command)
@@ -160,7 +162,7 @@ class History:
         found = [as_set(timeline.world, command) for timeline in timelines if timeline.tick == run.tick]
         return found[0] if found and len(found) == len(timelines) and found.count(found[0]) == len(found) else None
 
-    def _begun(self) -> _Doing:
+    def _begun(self) -> _OpenEntry:
         assert self._doing is not None
         return self._doing
 
@@ -173,7 +175,7 @@ class History:
         else:
             self.end()
 
-    def _turn_on(self, knob: object) -> bool:
+    def _try_merge(self, knob: object) -> bool:
         """Reopen the last entry if it changed the same setting shortly before; return whether it was reopened."""
         turned = self._turned
         is_last = turned is not None and bool(self.done) and self.done[-1] is turned.noted and not self.undone
@@ -205,7 +207,7 @@ class History:
             Together((self._change_since(doing), *doing.settings)).turn(forwards=False)
             self._show()
 
-    def _change_since(self, doing: _Doing) -> "InRun":
+    def _change_since(self, doing: _OpenEntry) -> "InRun":
         holder = self._holder
         change = RunChange.between(doing.before, holder.run.state())
         return InRun(holder, change, doing.focused, holder.focused_key)
@@ -275,7 +277,7 @@ class History:
         self._show()
 
 
-def _knob(branch: int, command: Command) -> object:
+def _merge_key(branch: int, command: Command) -> object:
     """Return the numeric setting that a command changes; None for other commands.
 
     Consecutive steps of one setting are merged into one entry.
@@ -286,7 +288,7 @@ def _knob(branch: int, command: Command) -> object:
         case commands.SetBudget(_, agent):
             return branch, agent, "budget"
         case commands.ToGroup(group, told):
-            knob = _knob(branch, told)
+            knob = _merge_key(branch, told)
             return None if knob is None else (group, knob)
         case commands.SetTrials() | commands.SetChanges() | commands.SetTickMs():
             return branch, type(command)

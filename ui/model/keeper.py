@@ -24,7 +24,7 @@ _RETRY_EVERY_S = 5.0  # seconds until the next attempt after a failed write, suc
 _SETTINGS_EVERY_S = 0.5
 
 
-class Keeper:
+class AutosaveJournal:
     """Writer of a journal for the open run, and owner of the journals of runs that undo could restore."""
 
     def __init__(self, session: Session) -> None:

@@ -1,6 +1,6 @@
 """Lesson in progress: its current step, the answers given, and the tick that the run has to reach.
 
-    playing = Playing(lesson, lesson.ticks)
+    playing = LessonPlayer(lesson, lesson.ticks)
     playing.begin(session, player)          seek to the first step
     playing.go_on(session, player)          run to the next step; if the run is on its way to a step, seek there
     playing.go_back(session, player)        seek to the previous step
@@ -20,7 +20,7 @@ from ui.model.session import Session
 
 
 @dataclass
-class Playing:
+class LessonPlayer:
     """Lesson in progress."""
 
     lesson: Lesson

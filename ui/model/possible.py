@@ -13,7 +13,7 @@ Reason = Callable[[Session, State], str]
 """Function that returns the reason why a command is not available, or "" if it is."""
 
 
-def why_not(command: str, session: Session, state: State) -> str:
+def disabled_reason(command: str, session: Session, state: State) -> str:
     reason = _REASONS.get(command)
     return reason(session, state) if reason is not None else ""
 

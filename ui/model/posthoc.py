@@ -28,7 +28,7 @@ def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Call
 
     def write(told: Callable[[float], None]) -> str:
         world = setup()
-        world.single_out(agent)
+        world.instrument(agent)
         world.replace_queue(commands)
         walker = _until_it_joins(world, agent, until)
         with posthoc(path, world, walker) as trace:

@@ -28,7 +28,7 @@ from sim.time.log import Entry
 from sim.time.timeline import Timeline
 from sim.walker import Walker, WalkerView
 from sim.world import Snapshot, World
-from ui.model.crowds import Crowd, Follower, as_one
+from ui.model.crowds import Crowd, CrowdTracker, as_one
 from ui.model.keys import FIRST, PanelKey
 from ui.model.reader import READER
 from ui.model.trails import Trail
@@ -111,7 +111,7 @@ class Run:
         # keys of all panels that ever existed in the branches that exist now, in display order
         self.order: list[PanelKey] = []
         self.trails: dict[PanelKey, Trail] = {}
-        self._followers: dict[PanelKey, Follower] = {}  # followers of the crowds, by panel
+        self._followers: dict[PanelKey, CrowdTracker] = {}  # followers of the crowds, by panel
         self._trail_of: dict[PanelKey, int | None] = {}  # agent whose trail is shown in a crowd's panel
         self._said: set[tuple[int, str]] = set()  # notes and divergences that were reported already
         self._panels: tuple[Panel, ...] | None = None
@@ -401,14 +401,14 @@ class Run:
 
     # --- crowds -----------------------------------------------------------------------------------
 
-    def _follower(self, branch: Branch, members: list[Walker]) -> Follower:
+    def _follower(self, branch: Branch, members: list[Walker]) -> CrowdTracker:
         """Return the follower of a crowd, brought up to the current tick unless the branch is seeking."""
-        follower = self._followers.setdefault(PanelKey(branch.number, members[0].id), Follower())
+        follower = self._followers.setdefault(PanelKey(branch.number, members[0].id), CrowdTracker())
         if not branch.timeline.is_seeking or follower.tick < 0:
             follower.follow(branch.timeline, members)
         return follower
 
-    def _follow_shown(self, branch: Branch, key: PanelKey, follower: Follower, members: list[Walker]) -> None:
+    def _follow_shown(self, branch: Branch, key: PanelKey, follower: CrowdTracker, members: list[Walker]) -> None:
         """Update the trail in a crowd's panel: the trail of the crowd member whose search is drawn."""
         shown = next((walker for walker in members if walker.id == follower.shown), None)
         if self._trail_of.get(key) != follower.shown or key not in self.trails:

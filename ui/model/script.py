@@ -15,7 +15,7 @@ _AGAIN_AFTER = 10  # delay of a duplicated entry, in ticks
 
 
 @dataclass(frozen=True)
-class Deed:
+class ScriptEntry:
     """Entry of the script: one or more log entries with the same stroke."""
 
     entries: tuple[Entry, ...]
@@ -52,16 +52,16 @@ class Deed:
         return commands.EditCells(tuple(blocked), tuple(freed))
 
 
-def deeds_of(entries: Iterable[Entry]) -> list[Deed]:
+def deeds_of(entries: Iterable[Entry]) -> list[ScriptEntry]:
     """Return the entries of a log, grouped by strokes."""
     deeds: dict[tuple[int, int, bool], list[Entry]] = {}
     for entry in entries:
         alone = 0 if entry.stroke else entry.id
         deeds.setdefault((entry.stroke, alone, entry.is_enabled), []).append(entry)
-    return [Deed(tuple(deed)) for deed in deeds.values()]
+    return [ScriptEntry(tuple(deed)) for deed in deeds.values()]
 
 
-def deeds(run: Run) -> list[Deed]:
+def deeds(run: Run) -> list[ScriptEntry]:
     """Return the script of the front branch: the commands of the scenario and those of the user."""
     return deeds_of(entry for entry in run.timeline.entries() if not isinstance(entry.command, commands.Serve))
 
@@ -69,7 +69,7 @@ def deeds(run: Run) -> list[Deed]:
 # --- changes of the script, after which the run is recomputed -------------------------------------
 
 
-def move(session: Session, deed: Deed, by: int) -> None:
+def move(session: Session, deed: ScriptEntry, by: int) -> None:
     """Move an entry of the script by some ticks; a stroke keeps its shape in time, and no tick becomes negative."""
     with _rewriting(session, deed, "moved in time") as there:
         offset = max(by, -next((entry.tick for entry in there), 0))
@@ -77,19 +77,19 @@ def move(session: Session, deed: Deed, by: int) -> None:
             session.run.timeline.move(entry.id, entry.tick + offset)
 
 
-def toggle(session: Session, deed: Deed) -> None:
+def toggle(session: Session, deed: ScriptEntry) -> None:
     with _rewriting(session, deed, "switched off" if deed.is_enabled else "switched on") as there:
         for entry in there:
             session.run.timeline.set_enabled(entry.id, not deed.is_enabled)
 
 
-def delete(session: Session, deed: Deed) -> None:
+def delete(session: Session, deed: ScriptEntry) -> None:
     with _rewriting(session, deed, "deleted") as there:
         for entry in there:
             session.run.timeline.delete(entry.id)
 
 
-def duplicate(session: Session, deed: Deed) -> None:
+def duplicate(session: Session, deed: ScriptEntry) -> None:
     """Repeat an entry of the script 10 ticks later."""
     stroke = 0
     with _rewriting(session, deed, "done once more") as there:
@@ -98,7 +98,7 @@ def duplicate(session: Session, deed: Deed) -> None:
 
 
 @contextmanager
-def _rewriting(session: Session, deed: Deed, words: str) -> Iterator[tuple[Entry, ...]]:
+def _rewriting(session: Session, deed: ScriptEntry, words: str) -> Iterator[tuple[Entry, ...]]:
     """Yield the commands of an entry that are still in the log, and make their change one undo entry."""
     timeline = session.run.timeline
     known = {entry.id for entry in timeline.entries()}

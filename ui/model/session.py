@@ -38,7 +38,7 @@ def _at_once(agents: Sequence[AgentConfig], grid: Grid, go_on: Callable[[], None
 
 
 @dataclass(frozen=True)
-class LeftRun:
+class ArchivedRun:
     """Run that was replaced by beginning again, kept for undo."""
 
     state: RunState
@@ -54,7 +54,7 @@ class Session:
 
     def __init__(self, begun: Scenario | Run) -> None:
         self.told = begun.told if isinstance(begun, Run) else Told()
-        self.watched_from: int | None = None  # in a read-only session, the index of panel A of a heat map A - B
+        self.compare_base: int | None = None  # in a read-only session, the index of panel A of a heat map A - B
         self.until: Until | None = None
         self.path: Path | None = None  # file that the run was opened from or saved to
         self.crashed: list[Path] = []  # journals this run was restored from, deleted once its own is on disk
@@ -71,12 +71,12 @@ class Session:
     def watching(cls, run: Run) -> "Session":
         """Return a read-only session, as for a picture or a film: no panel has the focus."""
         session = cls(run)
-        session.watched_from = 0
+        session.compare_base = 0
         return session
 
     def watch_from(self, place: int) -> None:
         """Set the index of panel A of a heat map A - B; without effect unless the session is read-only."""
-        self.watched_from = self.watched_from if self.watched_from is None else place
+        self.compare_base = self.compare_base if self.compare_base is None else place
 
     # --- opening and beginning again --------------------------------------------------------------
 
@@ -182,15 +182,15 @@ class Session:
         if len(left.state.branches) > 1 or any(not entry.is_scripted for entry in left.state.branches[0].entries):
             self.told.messages.append("begun again; {key:undo} goes back to the run before, with all its edits")
 
-    def as_left(self) -> LeftRun:
-        return LeftRun(self.run.state(), self.focused_key, self.unsaved.saved)
+    def as_left(self) -> ArchivedRun:
+        return ArchivedRun(self.run.state(), self.focused_key, self.unsaved.saved)
 
-    def go_back_to(self, left: LeftRun) -> None:
+    def go_back_to(self, left: ArchivedRun) -> None:
         self._put_run(runs.again(left.state, most_bytes=self._most_bytes, told=self.told), left.focused.agent)
         self.unsaved.saved = left.saved
 
     @property
-    def runs_left(self) -> list[LeftRun]:
+    def runs_left(self) -> list[ArchivedRun]:
         """Return the runs that were replaced by beginning again and can be restored by undo, the oldest first."""
         return [done.change.other for done in self.history.done if isinstance(done.change, _AnotherRun)]
 
@@ -198,7 +198,7 @@ class Session:
 
     @property
     def tick(self) -> int:
-        return self.run.clock if self.watched_from is None else self.run.furthest
+        return self.run.clock if self.compare_base is None else self.run.furthest
 
     @property
     def panels_with_room(self) -> tuple[Panel, ...]:
@@ -221,8 +221,8 @@ class Session:
 
     def panel_of(self, key: PanelKey) -> int:
         """Return the index of a panel."""
-        if key == NOBODY and self.watched_from is not None:
-            return self.watched_from
+        if key == NOBODY and self.compare_base is not None:
+            return self.compare_base
         return self.run.panel_of(key)
 
     def compared(self, place: int | None = None) -> tuple[int, int]:
@@ -236,7 +236,7 @@ class Session:
     @property
     def has_unsaved_edits(self) -> bool:
         """Return whether there is unsaved work; always False in a read-only session."""
-        return self.watched_from is None and self.unsaved.is_any
+        return self.compare_base is None and self.unsaved.is_any
 
     # --- time -------------------------------------------------------------------------------------
 
@@ -320,7 +320,7 @@ class Session:
     @property
     def focused_key(self) -> PanelKey:
         """Return the key of the focused panel: an agent of the front branch, which may have none."""
-        return PanelKey(self.run.front, self._agent) if self.watched_from is None else NOBODY
+        return PanelKey(self.run.front, self._agent) if self.compare_base is None else NOBODY
 
     @property
     def focused(self) -> Walker | None:
@@ -334,7 +334,7 @@ class Session:
 
     def keep_focus(self) -> None:
         """Move the focus to an existing panel if the focused one is gone."""
-        if self.watched_from is not None or self.run.is_seeking or self.run.has_own_panel(self.focused_key):
+        if self.compare_base is not None or self.run.is_seeking or self.run.has_own_panel(self.focused_key):
             return
         if not self.run.panels or any(panel.key == self.focused_key for panel in self.run.panels):
             return
@@ -366,7 +366,7 @@ class _AnotherRun:
     """Replacement of the open run; undo and redo swap the two runs."""
 
     session: Session
-    other: LeftRun
+    other: ArchivedRun
 
     def turn(self, forwards: bool) -> None:
         mine = self.session.as_left()

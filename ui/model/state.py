@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sim.grid import Grid
 from ui.model.keys import PanelKey
-from ui.model.lesson import Playing
+from ui.model.lesson import LessonPlayer
 from ui.model.menu import Menu
 from ui.model.notes import Notes
 from ui.model.selection import Piece, Selection
@@ -89,7 +89,7 @@ class State:
     change_rate: float = 5.0  # percent of the cells, for random changes that are off now
     change_interval: int = 10
     notes: Notes | None = None  # notes on the first example, shown at a start without a file
-    lesson: Playing | None = None  # lesson in progress
+    lesson: LessonPlayer | None = None  # lesson in progress
     study: Study | None = None  # experiment in progress in the background
     preparing: tuple[str, ...] = ()  # kinds of agents whose data is still being prepared
     messages: Messages = field(default_factory=Messages)

@@ -12,26 +12,26 @@ from ui.model.crowds import Crowd
 from ui.model.layout import COLUMNS_FROM, HUD, HUD_ROW, TWO_ROWS_BELOW, Box, PanelBoxes
 from ui.model.run import Panel
 from ui.panels import minimap, panel_header, pointing
-from ui.panels.desk import Desk
-from ui.widgets.canvas import Canvas, HotSpot
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import Canvas, HitRegion
 
 GAME_MS = 3.0  # milliseconds of a tick that a typical game spends on pathfinding, if the scenario sets no limit
 MARK = 12  # radius of the mark of a start, a goal or an agent, in design units
 FULL_NAMES_FROM = 400  # panel width in pixels below which the names of the numbers are shortened
 
 
-def draw_around(desk: Desk, boxes: PanelBoxes, panel: Panel, place: int) -> None:
+def draw_around(desk: ViewContext, boxes: PanelBoxes, panel: Panel, place: int) -> None:
     """Draw header and numbers; the map between them is painted afterwards by MapRenderer."""
     _draw_background(desk, boxes)
     focus = partial(desk.session.focus, panel.key)
     desk.canvas.spot(
-        HotSpot(f"panel:{panel.key}", boxes.header, focus, panel.view.spec.summary, desk.key_of(f"focus_{place + 1}"))
+        HitRegion(f"panel:{panel.key}", boxes.header, focus, panel.view.spec.summary, desk.key_of(f"focus_{place + 1}"))
     )
     panel_header.draw(desk, boxes.header, panel, place)
     _draw_hud(desk, boxes, panel)
 
 
-def draw_over(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
+def draw_over(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     """Draw the texts on the map, and the border of the panel."""
     canvas = desk.canvas
     is_focused = panel.key == desk.session.focused_key
@@ -45,7 +45,7 @@ def draw_over(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
     canvas.outline(boxes.whole, edge, 8, 1.5 if is_focused else 1)
 
 
-def _draw_background(desk: Desk, boxes: PanelBoxes) -> None:
+def _draw_background(desk: ViewContext, boxes: PanelBoxes) -> None:
     """Draw the backgrounds of header and numbers with rounded corners."""
     extra = desk.canvas.px(10)
     x, y, width, height = boxes.header
@@ -57,7 +57,7 @@ def _draw_background(desk: Desk, boxes: PanelBoxes) -> None:
         desk.canvas.fill((x, y - extra, width, height + extra), desk.palette.surface, 8)
 
 
-def _draw_branch(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
+def _draw_branch(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     """Draw the name of the branch in a corner of the map where it does not hide start, goal or agent."""
     canvas, px = desk.canvas, desk.canvas.px
     room = min(canvas.text_width(panel.branch, 12), boxes.map[2] - px(28))
@@ -71,10 +71,10 @@ def _draw_branch(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
         width=room + 1,
         middle=True,
     )
-    canvas.spot(HotSpot(f"branch_of:{panel.key}", place, None, f"Branch: {panel.branch}"))
+    canvas.spot(HitRegion(f"branch_of:{panel.key}", place, None, f"Branch: {panel.branch}"))
 
 
-def _free_corner(desk: Desk, boxes: PanelBoxes, panel: Panel, size: tuple[int, int]) -> Box:
+def _free_corner(desk: ViewContext, boxes: PanelBoxes, panel: Panel, size: tuple[int, int]) -> Box:
     """Return the first free corner of the map: upper left, lower left, upper right or lower right.
 
     If no corner is free, return the upper left one.
@@ -88,7 +88,7 @@ def _free_corner(desk: Desk, boxes: PanelBoxes, panel: Panel, size: tuple[int, i
     return found.x, found.y, width, height
 
 
-def _in_the_way(desk: Desk, boxes: PanelBoxes, panel: Panel) -> list[pygame.Rect]:
+def _in_the_way(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> list[pygame.Rect]:
     """Return the rectangles that a text on the map must not hide.
 
     They are the marks of the agent, the names of switches, and whatever occupies other corners.
@@ -131,7 +131,7 @@ def _draw_offence(canvas: Canvas, box: Box, panel: Panel) -> None:
     for number, line in enumerate(lines):
         middle = place[1] + px(6) + number * px(18) + px(9)
         canvas.text((place[0] + px(8), middle), line, size=13, colour=canvas.palette.text, middle=True)
-    canvas.spot(HotSpot(f"offence:{panel.key}", place, None, f"The agent {offence.word}, and stands still: {text}"))
+    canvas.spot(HitRegion(f"offence:{panel.key}", place, None, f"The agent {offence.word}, and stands still: {text}"))
 
 
 def _draw_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
@@ -149,7 +149,7 @@ def _draw_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
 # --- the numbers ----------------------------------------------------------------------------------
 
 
-def _draw_hud(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
+def _draw_hud(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     """Draw the numbers, most important first and as many as fit, and the meter of the budget."""
     px, box = desk.canvas.px, boxes.hud
     if box[3] < px(30):
@@ -163,7 +163,7 @@ def _draw_hud(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
         _draw_pairs(desk, box, panel)
 
 
-def _draw_list(desk: Desk, box: Box, panel: Panel) -> None:
+def _draw_list(desk: ViewContext, box: Box, panel: Panel) -> None:
     """Draw one number per line to the right of the map, with its name on the left; the meter is at the bottom."""
     canvas = desk.canvas
     px, y = canvas.px, box[1]
@@ -174,7 +174,7 @@ def _draw_list(desk: Desk, box: Box, panel: Panel) -> None:
         if middle + px(10) > foot:
             return
         place = (left, middle - px(10), right - left, px(20))
-        canvas.spot(HotSpot(f"hud:{panel.key}:{field.name}", place, None, f"{field.name}: {field.tip}"))
+        canvas.spot(HitRegion(f"hud:{panel.key}:{field.name}", place, None, f"{field.name}: {field.tip}"))
         used = canvas.text(
             (right, middle), field.value, size=13, face="mono", colour=_ink(canvas, field), align="right", middle=True
         )
@@ -184,7 +184,7 @@ def _draw_list(desk: Desk, box: Box, panel: Panel) -> None:
         middle += px(21)
 
 
-def _draw_foot_meter(desk: Desk, panel: Panel, box: Box) -> int:
+def _draw_foot_meter(desk: ViewContext, panel: Panel, box: Box) -> int:
     """Draw the meter at the bottom of a box and return its top."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
@@ -194,11 +194,11 @@ def _draw_foot_meter(desk: Desk, panel: Panel, box: Box) -> int:
     top = y + height - px(26)
     canvas.text((x, top), gauge.words, size=12, colour=canvas.palette.dim, width=width)
     canvas.meter((x, top + px(18), width, px(6)), gauge.share, _gauge_colour(canvas, gauge))
-    canvas.spot(HotSpot(f"meter:{panel.key}", (x, top, width, px(26)), None, gauge.tip))
+    canvas.spot(HitRegion(f"meter:{panel.key}", (x, top, width, px(26)), None, gauge.tip))
     return top
 
 
-def _draw_columns(desk: Desk, box: Box, panel: Panel) -> None:
+def _draw_columns(desk: ViewContext, box: Box, panel: Panel) -> None:
     """Draw each number below its name, in one or two rows; the meter is on the right."""
     canvas = desk.canvas
     x, y, width, height = box
@@ -214,13 +214,13 @@ def _draw_columns(desk: Desk, box: Box, panel: Panel) -> None:
             left, right, top = x + px(10), x + width - px(10), top + px(HUD_ROW)
             if top + px(36) > y + height or left + column > right:
                 return
-        canvas.spot(HotSpot(f"hud:{panel.key}:{field.name}", (left, top, column, px(36)), None, field.tip))
+        canvas.spot(HitRegion(f"hud:{panel.key}:{field.name}", (left, top, column, px(36)), None, field.tip))
         canvas.text((left, top), field.shown_name, size=12, colour=canvas.palette.dim)
         canvas.text((left, top + value_below), field.value, size=14, face="mono", colour=_ink(canvas, field))
         left += column + px(14)
 
 
-def _draw_pairs(desk: Desk, box: Box, panel: Panel) -> None:
+def _draw_pairs(desk: ViewContext, box: Box, panel: Panel) -> None:
     """Draw numbers to the right of their names, in as many lines as fit; the meter is a thin bar below them."""
     canvas = desk.canvas
     x, y, width, height = box
@@ -240,7 +240,7 @@ def _draw_pairs(desk: Desk, box: Box, panel: Panel) -> None:
             continue
         left, middle = lefts[line], middles[line]
         place = (left, middle - px(7), needed, px(14))
-        canvas.spot(HotSpot(f"hud:{panel.key}:{field.name}", place, None, f"{field.name}: {field.tip}"))
+        canvas.spot(HitRegion(f"hud:{panel.key}:{field.name}", place, None, f"{field.name}: {field.tip}"))
         canvas.text((left, middle), shown, size=12, colour=canvas.palette.dim, middle=True)
         canvas.text(
             (left + begin, middle + px(1)), field.value, size=12, face="mono", colour=_ink(canvas, field), middle=True
@@ -270,7 +270,7 @@ class _Gauge:
     tip: str
 
 
-def _gauge_of(desk: Desk, panel: Panel) -> _Gauge | None:
+def _gauge_of(desk: ViewContext, panel: Panel) -> _Gauge | None:
     """Return the content of a panel's meter, or None if there is nothing to measure.
 
     For an agent it is the expansions of the last tick compared with its budget. For a crowd it is the milliseconds of
@@ -298,7 +298,7 @@ def _gauge_colour(canvas: Canvas, gauge: _Gauge) -> Colour:
     return canvas.palette.warning if gauge.is_warning else canvas.palette.accent
 
 
-def _draw_meter(desk: Desk, panel: Panel, right: int, label_y: int, value_y: int, panel_width: int) -> int:
+def _draw_meter(desk: ViewContext, panel: Panel, right: int, label_y: int, value_y: int, panel_width: int) -> int:
     """Draw the meter to the right of the numbers and return its left edge."""
     canvas, gauge = desk.canvas, _gauge_of(desk, panel)
     if gauge is None:
@@ -308,11 +308,11 @@ def _draw_meter(desk: Desk, panel: Panel, right: int, label_y: int, value_y: int
     canvas.text((left, label_y), gauge.words, size=12, face="mono", colour=canvas.palette.dim)
     bar = (left, value_y + canvas.px(6), width, canvas.px(7))
     canvas.meter(bar, gauge.share, _gauge_colour(canvas, gauge))
-    canvas.spot(HotSpot(f"meter:{panel.key}", (left, label_y, width, canvas.px(34)), None, gauge.tip))
+    canvas.spot(HitRegion(f"meter:{panel.key}", (left, label_y, width, canvas.px(34)), None, gauge.tip))
     return left
 
 
-def _draw_thin_meter(desk: Desk, panel: Panel, box: Box, middle: int) -> int:
+def _draw_thin_meter(desk: ViewContext, panel: Panel, box: Box, middle: int) -> int:
     """Draw the meter as a bar at the bottom of the panel, and its text on the right in the first line of the numbers.
 
     Returns:
@@ -327,16 +327,16 @@ def _draw_thin_meter(desk: Desk, panel: Panel, box: Box, middle: int) -> int:
     thick = px(4) if height >= px(50) else px(2)
     bar = (x + px(10), y + height - 2 * thick, width - px(20), thick)
     canvas.meter(bar, gauge.share, _gauge_colour(canvas, gauge))
-    canvas.spot(HotSpot(f"meter_bar:{panel.key}", bar, None, gauge.tip))
+    canvas.spot(HitRegion(f"meter_bar:{panel.key}", bar, None, gauge.tip))
     if width < px(150):
         return right
     left = right - canvas.text_width(gauge.short, 12, "mono")
     canvas.text((left, middle), gauge.short, size=12, face="mono", colour=canvas.palette.dim, middle=True)
-    canvas.spot(HotSpot(f"meter:{panel.key}", (left, middle - px(7), right - left, px(14)), None, gauge.tip))
+    canvas.spot(HitRegion(f"meter:{panel.key}", (left, middle - px(7), right - left, px(14)), None, gauge.tip))
     return left
 
 
-def spent(desk: Desk, view: WalkerView) -> tuple[int, int]:
+def spent(desk: ViewContext, view: WalkerView) -> tuple[int, int]:
     """Return the expansions of the last tick and the budget of that tick.
 
     Slow motion counts only the expansions revealed so far.

@@ -11,26 +11,26 @@ from ui.model import turning
 from ui.model.keys import PanelKey
 from ui.model.layout import Box, PanelBoxes
 from ui.model.run import Panel
-from ui.panels.desk import Desk
-from ui.widgets.canvas import HotSpot
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import HitRegion
 
 MIN_NAMED_MAP = 240  # minimum side of a map with names, in design units: names would cover a smaller one
 
 
-def flip(desk: Desk, name: str) -> None:
+def flip(desk: ViewContext, name: str) -> None:
     """Block or free a switch of the focused branch, and show a message about it."""
     # The click may refer to the last frame, drawn before another run was opened.
     if name in desk.session.run.world.switch_states():
         desk.tell(turning.flip_switch(desk.session, name))
 
 
-def _flip_in(desk: Desk, key: PanelKey, name: str) -> None:
+def _flip_in(desk: ViewContext, key: PanelKey, name: str) -> None:
     """Flip a switch in the branch of a panel."""
     desk.session.focus(key)
     flip(desk, name)
 
 
-def draw(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
+def draw(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     """Draw the name of each switch on a panel's map, and a box around the switch whose row is under the pointer."""
     states = panel.world.switch_states()
     if not states or desk.is_picture:
@@ -50,7 +50,7 @@ def draw(desk: Desk, boxes: PanelBoxes, panel: Panel) -> None:
                 _draw_name(desk, panel, name, box, is_blocked)
 
 
-def _place_of(desk: Desk, boxes: PanelBoxes, panel: Panel, name: str) -> Box:
+def _place_of(desk: ViewContext, boxes: PanelBoxes, panel: Panel, name: str) -> Box:
     """Return the bounding box of a switch's cells, in window coordinates."""
     camera, cells = desk.scene.camera(panel.key, boxes), np.asarray(panel.world.switches[name])
     xs, ys = cells % panel.world.grid.width, cells // panel.world.grid.width
@@ -59,7 +59,7 @@ def _place_of(desk: Desk, boxes: PanelBoxes, panel: Panel, name: str) -> Box:
     return boxes.map[0] + round(left), boxes.map[1] + round(top), round(right - left), round(bottom - top)
 
 
-def _beside(desk: Desk, area: Box, name: str, place: Box, taken: Sequence[Box]) -> Box:
+def _beside(desk: ViewContext, area: Box, name: str, place: Box, taken: Sequence[Box]) -> Box:
     """Return the box of a switch's name: at the first side of the switch with enough room and no other name nearby."""
     px = desk.canvas.px
     height, gap = px(17), px(6)
@@ -85,10 +85,10 @@ def _beside(desk: Desk, area: Box, name: str, place: Box, taken: Sequence[Box]) 
     return found.x, found.y, found.width, found.height
 
 
-def _draw_name(desk: Desk, panel: Panel, name: str, box: Box, is_blocked: bool) -> None:
+def _draw_name(desk: ViewContext, panel: Panel, name: str, box: Box, is_blocked: bool) -> None:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     tip = f"{'Free' if is_blocked else 'Block'} {name}"
-    hot = canvas.spot(HotSpot(f"bridge:{panel.key}:{name}", box, partial(_flip_in, desk, panel.key, name), tip))
+    hot = canvas.spot(HitRegion(f"bridge:{panel.key}:{name}", box, partial(_flip_in, desk, panel.key, name), tip))
     ground = palette.warning if is_blocked else palette.accent
     is_pointed = name == desk.state.pointed_switch
     canvas.fill(box, mix(palette.surface, ground, 0.4 if hot or is_pointed else 0.12), 8)

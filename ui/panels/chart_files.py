@@ -14,7 +14,7 @@ from ui.draw.svg_paths import hexed, n
 from ui.draw.theme import SERIES
 from ui.panels import charts, mark
 from ui.panels.charts import Chart, Line
-from ui.panels.desk import Desk
+from ui.panels.desk import ViewContext
 from ui.widgets.canvas import Canvas
 
 SUFFIXES = (".svg", ".png", ".csv")
@@ -22,7 +22,7 @@ WIDTH, HEIGHT, LEGEND = 640, 240, 28
 PNG_SCALE = 2.0
 
 
-def save(desk: Desk, path: Path) -> None:
+def save(desk: ViewContext, path: Path) -> None:
     """Write all visible charts with all values up to the present tick.
 
     Args:
@@ -34,12 +34,12 @@ def save(desk: Desk, path: Path) -> None:
     write_atomically(path, make(desk))
 
 
-def _csv(desk: Desk) -> bytes:
+def _csv(desk: ViewContext) -> bytes:
     """Return the charts as CSV with a row per value: chart, panel, agent, number of tick or trial, value."""
     return csv_text(("chart", "panel", "agent", "tick", "value"), _values(desk)).encode()
 
 
-def _values(desk: Desk) -> Iterator[tuple[Cell, ...]]:
+def _values(desk: ViewContext) -> Iterator[tuple[Cell, ...]]:
     for chart in charts.shown_charts(desk):
         for line in charts.lines_of(desk, chart):
             numbers = range(line.first, line.last + 1)
@@ -58,7 +58,7 @@ def _short(value: float) -> Cell:
 # --- pictures -------------------------------------------------------------------------------------
 
 
-def _png(desk: Desk) -> bytes:
+def _png(desk: ViewContext) -> bytes:
     """Return the charts as PNG, drawn by the same code as in the window at twice the usual size."""
     shown = charts.shown_charts(desk)
     size = (round(WIDTH * PNG_SCALE), round((LEGEND + HEIGHT * len(shown)) * PNG_SCALE))
@@ -78,7 +78,7 @@ def _png(desk: Desk) -> bytes:
     return png_bytes(np.ascontiguousarray(pygame.surfarray.pixels2d(surface).T & np.uint32(0xFFFFFF)))
 
 
-def _svg(desk: Desk) -> bytes:
+def _svg(desk: ViewContext) -> bytes:
     """Return the charts as SVG with a transparent background, so that they fit any page."""
     shown = charts.shown_charts(desk)
     height = LEGEND + HEIGHT * len(shown)

@@ -20,8 +20,8 @@ from ui.model.crowds import Crowd
 from ui.model.layout import Box
 from ui.model.run import Panel
 from ui.panels import mark
-from ui.panels.desk import Desk
-from ui.widgets.canvas import HotSpot
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import HitRegion
 
 Values = npt.NDArray[np.float64]
 
@@ -39,21 +39,21 @@ class Chart:
     key: str
     title: str
     tip: str
-    values: Callable[[Desk, Panel], Values]
+    values: Callable[[ViewContext, Panel], Values]
     shown: Callable[[float], str]
     unit: str = "tick"  # meaning of the x axis, "tick" or "trial": one value each, from the agent's first on
     first: int = 0  # number of the first value, if the unit is not "tick"
     has_points: bool = False  # whether to mark each value with a dot, for charts with few values
 
 
-def _suboptimality(desk: Desk, panel: Panel) -> Values:
+def _suboptimality(desk: ViewContext, panel: Panel) -> Values:
     """Return the cost of the present walk over the optimal cost, by tick; each trial is a new walk."""
     trail = desk.session.run.trails[panel.key]
     begun = np.where(trail.marks & log.TRIAL, trail.cost, 0.0)
     return _over_optimal(trail.cost - np.maximum.accumulate(begun), panel)
 
 
-def _trial_costs(desk: Desk, panel: Panel) -> Values:
+def _trial_costs(desk: ViewContext, panel: Panel) -> Values:
     return _over_optimal(np.array([trial.cost for trial in panel.subject.trials]), panel)
 
 
@@ -63,14 +63,14 @@ def _over_optimal(cost: Values, panel: Panel) -> Values:
     return cost / optimal if 0 < optimal < np.inf else np.zeros(0)
 
 
-def _distances(desk: Desk, panel: Panel) -> Values:
+def _distances(desk: ViewContext, panel: Panel) -> Values:
     session = desk.session
     timeline = session.run.tree[panel.key.branch].timeline
     known, cells = desk.distances_of(panel), session.run.trails[panel.key].cells
     return known.along(timeline, cells, session.generation, panel.subject.goal)
 
 
-def complete(desk: Desk) -> None:
+def complete(desk: ViewContext) -> None:
     """Compute all values of all charts now; otherwise each frame computes only a few distances."""
     session = desk.session
     for panel in session.run.panels:
@@ -117,7 +117,7 @@ CHARTS = (
 )
 
 
-def shown_charts(desk: Desk) -> list[Chart]:
+def shown_charts(desk: ViewContext) -> list[Chart]:
     """Return the charts to draw; the one by trial only if an agent may have several trials."""
     learns = any(panel.view.most_trials > 1 for panel in desk.session.run.panels)
     return [*([TRIALS] if learns else []), *CHARTS]
@@ -144,7 +144,7 @@ class Line:
         return value if math.isfinite(value) else None
 
 
-def lines_of(desk: Desk, chart: Chart) -> list[Line]:
+def lines_of(desk: ViewContext, chart: Chart) -> list[Line]:
     """Return the lines of a chart, without agents that have no values."""
     lines = []
     for place, panel in enumerate(desk.session.run.panels):
@@ -199,7 +199,7 @@ class Scale:
         return round(self.first + min(1.0, max(0.0, share)) * (self.last - self.first))
 
 
-def draw(desk: Desk, box: Box, chart: Chart) -> None:
+def draw(desk: ViewContext, box: Box, chart: Chart) -> None:
     """Draw title, grid, lines and the present tick, and the values under the pointer."""
     canvas, palette = desk.canvas, desk.palette
     x, y, width, height = box
@@ -213,7 +213,7 @@ def draw(desk: Desk, box: Box, chart: Chart) -> None:
     goes = chart.unit == "tick" and scale is not None
     drag = partial(_go_to, desk, scale) if goes and scale is not None else None
     tip = chart.tip + (". Click or drag: go to that tick" if goes else "")
-    canvas.spot(HotSpot(f"chart:{chart.key}", box, None, tip, drag=drag))
+    canvas.spot(HitRegion(f"chart:{chart.key}", box, None, tip, drag=drag))
     if scale is None:
         return
     _draw_grid(desk, chart, scale)
@@ -225,7 +225,7 @@ def draw(desk: Desk, box: Box, chart: Chart) -> None:
     end = f"{chart.unit} {scale.last:,}"
     canvas.text((x + width, y + height - px(15)), end, size=12, face="mono", colour=palette.dim, align="right")
     canvas.text((plot[0], y + height - px(15)), f"{scale.first:,}", size=12, face="mono", colour=palette.dim)
-    if canvas.is_hot(plot):
+    if canvas.is_hovered(plot):
         _draw_values(desk, chart, scale, lines)
 
 
@@ -245,11 +245,11 @@ def scale_of(lines: Sequence[Line], plot: Box, pad: int, end: int = 0) -> Scale 
     return Scale(plot, min(line.first for line in lines), max(end, *(line.last for line in lines)), top, pad)
 
 
-def _go_to(desk: Desk, scale: Scale, position: tuple[int, int]) -> None:
+def _go_to(desk: ViewContext, scale: Scale, position: tuple[int, int]) -> None:
     desk.player.seek(scale.number(position[0]))
 
 
-def _draw_grid(desk: Desk, chart: Chart, scale: Scale) -> None:
+def _draw_grid(desk: ViewContext, chart: Chart, scale: Scale) -> None:
     """Draw horizontal lines at round values, each labelled on the left, as many as the height allows."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     x, y, width, height = scale.plot
@@ -280,7 +280,7 @@ def round_values(top: float, most: int = MAX_LINES) -> list[float]:
     return [int(top / smaller) * smaller]
 
 
-def _draw_line(desk: Desk, chart: Chart, scale: Scale, line: Line, below: int) -> None:
+def _draw_line(desk: ViewContext, chart: Chart, scale: Scale, line: Line, below: int) -> None:
     """Draw a line; later lines are thinner, so that overlapping lines remain visible."""
     canvas, colour = desk.canvas, SERIES[line.place % len(SERIES)]
     points = points_of(line, scale, most=max(2, (scale.plot[2] - 2 * scale.pad) // 2))  # one point per two pixels
@@ -305,7 +305,7 @@ def points_of(line: Line, scale: Scale, most: int | None = None) -> list[tuple[f
     return [(scale.x(line.first + i), scale.y(float(line.values[i]))) for i in indices.tolist()]
 
 
-def _draw_values(desk: Desk, chart: Chart, scale: Scale, lines: Sequence[Line]) -> None:
+def _draw_values(desk: ViewContext, chart: Chart, scale: Scale, lines: Sequence[Line]) -> None:
     """Draw the values of all agents at the pointer's tick or trial, in a small box next to the pointer."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     number = scale.number(canvas.mouse[0])

@@ -6,14 +6,14 @@ from ui.model.algorithms import Line
 from ui.model.layout import Box
 from ui.model.pseudocode import Reading, read
 from ui.model.run import Panel
-from ui.panels.desk import Desk
+from ui.panels.desk import ViewContext
 from ui.widgets.canvas import Canvas
 
 LINE, HEAD, PAD, INDENT = 17, 26, 8, 12
 SIZE, MARGIN = 11.5, 4  # font size of a line, and margin at its right, both in design units
 
 
-def reading_of(desk: Desk) -> tuple[Panel, Reading] | None:
+def reading_of(desk: ViewContext) -> tuple[Panel, Reading] | None:
     """Return panel and pseudocode of the focused agent; None outside slow motion and for agents without pseudocode."""
     session = desk.session
     panel = next((p for p in session.run.panels if p.key == session.focused_key), None)
@@ -25,7 +25,7 @@ def reading_of(desk: Desk) -> tuple[Panel, Reading] | None:
     return (panel, reading) if reading is not None else None
 
 
-def height_of(desk: Desk, reading: Reading) -> int:
+def height_of(desk: ViewContext, reading: Reading) -> int:
     return desk.canvas.px(HEAD + len(reading.lines) * LINE + 2 * PAD)
 
 
@@ -40,7 +40,7 @@ def first_line(reading: Reading, room: int) -> int:
     return max(0, last + 1 - room)
 
 
-def draw(desk: Desk, box: Box, panel: Panel, reading: Reading) -> None:
+def draw(desk: ViewContext, box: Box, panel: Panel, reading: Reading) -> None:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     x, y, width, height = box
     room = (height - px(HEAD + PAD)) // px(LINE)

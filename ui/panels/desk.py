@@ -1,20 +1,20 @@
 """View context: the state that bars, tabs and panels around the maps are drawn from and that their controls act on.
 
-The window has one Desk, and every picture of a whole window has another, in which nothing can be clicked.
+The window has one ViewContext, and every picture of a whole window has another, in which nothing can be clicked.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from ui.draw.scene import Scene
+from ui.draw.scene import MapView
 from ui.draw.theme import Palette
 from ui.model.distances import Distances
 from ui.model.key_words import worded
 from ui.model.keys import PanelKey
 from ui.model.layout import Layout, lay_out
 from ui.model.player import Player
-from ui.model.possible import why_not
+from ui.model.possible import disabled_reason
 from ui.model.run import Panel
 from ui.model.session import Session
 from ui.model.settings import Settings
@@ -32,14 +32,14 @@ def _always() -> bool:
 
 
 @dataclass
-class Desk:
+class ViewContext:
     """Everything that one view of a session is drawn from: session, settings, state, player, scene and canvas."""
 
     session: Session
     settings: Settings
     state: State
     player: Player
-    scene: Scene
+    scene: MapView
     canvas: Canvas = field(default_factory=Canvas)
     run: Callable[[str], None] = _nothing_runs  # callback that runs a command by its id
     keys: Mapping[str, str] = field(default_factory=dict)  # keyboard shortcuts by command id
@@ -79,16 +79,16 @@ class Desk:
 
     def tip_of(self, command_id: str) -> str:
         """Return the tooltip of a command, and if it is unavailable, the reason."""
-        tip, reason = self.tips.get(command_id, ""), self.why_not(command_id)
+        tip, reason = self.tips.get(command_id, ""), self.disabled_reason(command_id)
         return f"{tip}. {reason}" if reason else tip
 
-    def why_not(self, command_id: str) -> str:
+    def disabled_reason(self, command_id: str) -> str:
         """Return why a command is unavailable; "" if it is available."""
-        return self.worded(why_not(command_id, self.session, self.state))
+        return self.worded(disabled_reason(command_id, self.session, self.state))
 
     def doer_of(self, command_id: str) -> Callable[[], None] | None:
         """Return the callback for the button of a command; None if the command is unavailable."""
-        return None if self.why_not(command_id) else partial(self.run, command_id)
+        return None if self.disabled_reason(command_id) else partial(self.run, command_id)
 
     def distances_of(self, panel: Panel) -> Distances:
         """Return the true distances to the goal of a panel's agent.

@@ -16,7 +16,7 @@ from ui.model.cameras import Cameras
 from ui.model.keys import PanelKey
 from ui.model.layers import LayerState
 from ui.model.look import Look, MapPart, look_from_view, part_of, view_of
-from ui.panels.desk import Desk
+from ui.panels.desk import ViewContext
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ class _Override(Generic[T]):
         return self.own if now == self.of_file else now
 
 
-class Dressing:
+class ViewOverrides:
     """View settings of the window while a file is open.
 
     Layers, heat and cameras belong to the file: changes by the user end with it, and the next file begins with the
@@ -41,7 +41,7 @@ class Dressing:
     replace them while it is open.
     """
 
-    def __init__(self, desk: Desk, cameras: Cameras) -> None:
+    def __init__(self, desk: ViewContext, cameras: Cameras) -> None:
         self.desk, self.cameras = desk, cameras
         self._speed: _Override[int] | None = None
         self._tab: _Override[str] | None = None

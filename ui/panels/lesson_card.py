@@ -4,9 +4,9 @@ from functools import partial
 
 from ui.draw.theme import mix
 from ui.model.layout import Box, Layout
-from ui.model.lesson import Playing
-from ui.panels.desk import Desk
-from ui.widgets.canvas import HotSpot
+from ui.model.lesson import LessonPlayer
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import HitRegion
 
 BUTTON = 32
 ANSWER_SIDES = 66  # width in design units around the text of an answer, for its number and the verdict
@@ -17,7 +17,7 @@ def _nothing() -> None:
     """Do nothing: catch clicks that must not reach the map below."""
 
 
-def draw_step(desk: Desk, box: Box, playing: Playing) -> int:
+def draw_step(desk: ViewContext, box: Box, playing: LessonPlayer) -> int:
     """Draw heading, text and question of the step in a box, and return the bottom."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     x, y, width, height = box
@@ -37,12 +37,12 @@ def draw_step(desk: Desk, box: Box, playing: Playing) -> int:
     return y + px(4)
 
 
-def foot_height(desk: Desk) -> int:
+def foot_height(desk: ViewContext) -> int:
     """Return the height of the buttons below a step."""
     return desk.canvas.px(BUTTON + 6)
 
 
-def _draw_question(desk: Desk, x: int, y: int, width: int, playing: Playing) -> int:
+def _draw_question(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer) -> int:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     question = playing.step.question
     assert question is not None
@@ -58,7 +58,7 @@ def _draw_question(desk: Desk, x: int, y: int, width: int, playing: Playing) -> 
     return y
 
 
-def _draw_answer(desk: Desk, x: int, y: int, width: int, playing: Playing, place: int, answer: str) -> int:
+def _draw_answer(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer, place: int, answer: str) -> int:
     """Draw an answer as a button as high as its text; once answered, mark the right answer and the chosen one."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     question = playing.step.question
@@ -66,7 +66,7 @@ def _draw_answer(desk: Desk, x: int, y: int, width: int, playing: Playing, place
     lines = canvas.wrap_lines(answer, width - px(ANSWER_SIDES), 13)
     box = (x, y, width, len(lines) * px(19) + px(10))
     is_open = playing.answered is None
-    spot = HotSpot(
+    spot = HitRegion(
         f"lesson:answer:{place}",
         box,
         partial(playing.answer, place),
@@ -89,7 +89,7 @@ def _draw_answer(desk: Desk, x: int, y: int, width: int, playing: Playing, place
     return box[1] + box[3]
 
 
-def draw_buttons(desk: Desk, x: int, y: int, width: int, playing: Playing) -> None:
+def draw_buttons(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer) -> None:
     canvas, px = desk.canvas, desk.canvas.px
     third = (width - px(12)) // 3
     is_running = playing.is_on_its_way(desk.session)
@@ -114,13 +114,13 @@ def draw_buttons(desk: Desk, x: int, y: int, width: int, playing: Playing) -> No
         )
 
 
-def _why_not(playing: Playing, command: str) -> str:
+def _why_not(playing: LessonPlayer, command: str) -> str:
     if command == "lesson_back":
         return "This is the first step"
     return "Choose an answer first" if playing.waits_for_answer else "This is the last step"
 
 
-def draw_over_maps(desk: Desk, plan: Layout, playing: Playing) -> None:
+def draw_over_maps(desk: ViewContext, plan: Layout, playing: LessonPlayer) -> None:
     """Draw the step as a card at the bottom of the maps, for windows without a sidebar."""
     canvas, px = desk.canvas, desk.canvas.px
     if not plan.panels:
@@ -132,13 +132,13 @@ def draw_over_maps(desk: Desk, plan: Layout, playing: Playing) -> None:
     box = ((plan.size[0] - width) // 2, max(px(MARGIN), foot - height - px(MARGIN)), width, height)
     canvas.fill(box, desk.palette.surface, 8)
     canvas.outline(box, desk.palette.accent, 8)
-    canvas.spot(HotSpot("lesson:card", box, _nothing))
+    canvas.spot(HitRegion("lesson:card", box, _nothing))
     left = box[0] + px(MARGIN)
     bottom = draw_step(desk, (left, box[1] + px(MARGIN), inner, height), playing)
     draw_buttons(desk, left, bottom, inner, playing)
 
 
-def _height(desk: Desk, width: int, playing: Playing) -> int:
+def _height(desk: ViewContext, width: int, playing: LessonPlayer) -> int:
     canvas, px = desk.canvas, desk.canvas.px
     lines = len(canvas.wrap_lines(playing.step.text, width, 14)) * px(14 * 1.45)
     question = playing.step.question

@@ -3,21 +3,21 @@
 from collections.abc import Callable
 from functools import partial
 
-from ui.draw.picture import Hand
+from ui.draw.picture import ToolPreview
 from ui.model.run import Panel
 from ui.panels import agent_panel, badges, bridges, overlay, sidebar, top_bar, transport
-from ui.panels.desk import Desk
+from ui.panels.desk import ViewContext
 
 NUMBERS = "numbers"  # group of regions (see Canvas.part) that show the tick or numbers of it
 Indicator = Callable[[int, int], int]
 """Draw the recording indicator, right-aligned at x and centred at y; return its left edge."""
 
 
-def _no_hand(panel: Panel) -> Hand:
-    return Hand()
+def _no_hand(panel: Panel) -> ToolPreview:
+    return ToolPreview()
 
 
-def draw_panels(desk: Desk, hand: Callable[[Panel], Hand] = _no_hand) -> None:
+def draw_panels(desk: ViewContext, hand: Callable[[Panel], ToolPreview] = _no_hand) -> None:
     """Draw all panels of the scene.
 
     Args:
@@ -52,7 +52,7 @@ def draw_panels(desk: Desk, hand: Callable[[Panel], Hand] = _no_hand) -> None:
         desk.canvas.part("no agents", box, partial(overlay.draw_no_agents, desk, box))
 
 
-def draw_bars(desk: Desk, indicator: Indicator | None = None) -> None:
+def draw_bars(desk: ViewContext, indicator: Indicator | None = None) -> None:
     """Draw the bars around the panels: top bar, transport, sidebar."""
     plan, part = desk.scene.layout, desk.canvas.part
     part("top bar", plan.top_bar, partial(top_bar.draw, desk, plan.top_bar, indicator))

@@ -7,7 +7,7 @@ from ui.draw.layers import LAYER_BY_KEY
 from ui.draw.picture import HEAT_TRAILS_FROM_PX
 from ui.draw.values import TEXT_FROM_PX
 from ui.model.layout import Box
-from ui.panels.desk import Desk
+from ui.panels.desk import ViewContext
 
 HEAT_UNITS = {
     "scrub": "revisits, back-moves",
@@ -41,7 +41,7 @@ NUMBERS = "Numbers in cells: g at the upper left, h at the upper right, f below"
 STEP = "Dot in a cell, in slow motion: the cell that was expanded last"
 
 
-def draw(desk: Desk, box: Box) -> int:
+def draw(desk: ViewContext, box: Box) -> int:
     """Draw the legend and return its bottom, which the tab can be scrolled to."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, _ = box
@@ -56,7 +56,7 @@ def draw(desk: Desk, box: Box) -> int:
     return y
 
 
-def _draw_swatch(desk: Desk, box: Box, key: str) -> None:
+def _draw_swatch(desk: ViewContext, box: Box, key: str) -> None:
     surface, palette, scale = desk.canvas.surface, desk.palette, desk.scene.scale
     kind, _, name = key.partition(":")
     if key == "heat":
@@ -78,7 +78,7 @@ def _draw_swatch(desk: Desk, box: Box, key: str) -> None:
 _MARKERS = {"crowd": ("unit", "unit there", "unit stuck"), "step": ("expansion",)}
 
 
-def meanings(desk: Desk) -> list[tuple[str, str]]:
+def meanings(desk: ViewContext) -> list[tuple[str, str]]:
     """Return (key of the layer or mark, meaning) of everything visible that does not explain itself."""
     hot = hot_panels(desk)
     is_all_hot = hot == len(desk.scene.shown_panels) > 0
@@ -101,31 +101,31 @@ def meanings(desk: Desk) -> list[tuple[str, str]]:
     return found
 
 
-def _terrain(desk: Desk) -> list[tuple[str, str]]:
+def _terrain(desk: ViewContext) -> list[tuple[str, str]]:
     """Return key and meaning of the kinds of terrain on the map."""
     seen = terrain_of(desk.scene.run.world.grid).kinds
     return [(f"terrain:{name}", text) for name, (bit, text) in TERRAIN.items() if seen & bit]
 
 
-def _groups(desk: Desk) -> list[tuple[str, str]]:
+def _groups(desk: ViewContext) -> list[tuple[str, str]]:
     """Return key and meaning of the cell groups that the agents on screen use, even if they are empty in this tick."""
     names = {name for panel in desk.scene.shown_panels if panel.mind for name in panel.mind.agent.groups}
     return [(f"groups:{name}", text) for name, text in GROUPS.items() if name in names]
 
 
-def _has_numbers(desk: Desk) -> bool:
+def _has_numbers(desk: ViewContext) -> bool:
     least = TEXT_FROM_PX * desk.scene.scale
     return any(desk.scene.camera(panel.key, boxes).zoom >= least for panel, boxes in desk.scene.panels())
 
 
-def hot_panels(desk: Desk) -> int:
+def hot_panels(desk: ViewContext) -> int:
     """Return how many panels on screen show heat."""
     return sum(
         desk.scene.cells[panel.key].bands.size > 0 for panel in desk.scene.shown_panels if panel.key in desk.scene.cells
     )
 
 
-def _heat_meaning(desk: Desk) -> str:
+def _heat_meaning(desk: ViewContext) -> str:
     kind, scale = desk.scene.layers.heat.kind, desk.scene.heat_scale
     if kind == "difference":
         return "A - B: cells that A has visited more often are orange, those of B blue"

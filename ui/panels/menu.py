@@ -5,13 +5,13 @@ from functools import partial
 
 from ui.draw.theme import mix
 from ui.model.menu import Action, Menu
-from ui.panels.desk import Desk
-from ui.widgets.canvas import HotSpot
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import HitRegion
 
 LINE, HEAD, PAD = 26, 24, 6
 
 
-def draw(desk: Desk) -> None:
+def draw(desk: ViewContext) -> None:
     menu = desk.state.menu
     if menu is None:
         return
@@ -22,12 +22,12 @@ def draw(desk: Desk) -> None:
     x, y = _kept_inside(menu.position, (width, height), canvas.surface.get_size())
     canvas.fill((x, y, width, height), palette.raised, 8)
     canvas.outline((x, y, width, height), palette.edge, 8)
-    canvas.spot(HotSpot("menu", (x, y, width, height)))
+    canvas.spot(HitRegion("menu", (x, y, width, height)))
     head = (x + px(12), y + px(PAD) + px(HEAD) // 2)
     canvas.text(head, menu.title, size=12, face="bold", colour=palette.dim, middle=True, width=width - px(24))
     for place, item in enumerate(menu.items):
         box = (x + px(4), y + px(PAD + HEAD + LINE * place), width - px(8), px(LINE))
-        hot = canvas.spot(HotSpot(f"menu:{item.label}", box, choosing(desk, menu, item.action)))
+        hot = canvas.spot(HitRegion(f"menu:{item.label}", box, choosing(desk, menu, item.action)))
         if hot or place == menu.place:
             canvas.fill(box, mix(palette.raised, palette.accent, 0.3) if hot else palette.hover, 5)
         middle = box[1] + box[3] // 2
@@ -36,12 +36,12 @@ def draw(desk: Desk) -> None:
         canvas.text((right, middle), item.key, size=11, face="mono", colour=palette.dim, align="right", middle=True)
 
 
-def choosing(desk: Desk, menu: Menu, action: Action) -> Callable[[], None]:
+def choosing(desk: ViewContext, menu: Menu, action: Action) -> Callable[[], None]:
     """Return a callback that closes the menu and then runs an action, because the action may open another menu."""
     return partial(_choose, desk, menu, action)
 
 
-def _choose(desk: Desk, menu: Menu, action: Action) -> None:
+def _choose(desk: ViewContext, menu: Menu, action: Action) -> None:
     if desk.state.menu is menu:
         desk.state.menu = None
     action()

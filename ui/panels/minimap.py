@@ -11,8 +11,8 @@ from ui.model.camera import Camera
 from ui.model.keys import PanelKey
 from ui.model.layout import Box, PanelBoxes
 from ui.model.run import Panel
-from ui.panels.desk import Desk
-from ui.widgets.canvas import HotSpot
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import HitRegion
 
 SIDE, PAD = 130, 24
 """Maximum side of a minimap and its distance from the edges, in design units.
@@ -54,7 +54,7 @@ class Minimap:
     kept: dict[Shows, _Kept] = field(default_factory=dict)
     _has_renewed: bool = False  # whether a picture was redrawn in this frame: at most one outdated picture per frame is
 
-    def draw(self, desk: Desk, go: Go) -> None:
+    def draw(self, desk: ViewContext, go: Go) -> None:
         """Draw a minimap in every panel that needs one, and drop the cached pictures of all others."""
         panels = desk.scene.panels()
         self._has_renewed = False
@@ -65,7 +65,7 @@ class Minimap:
         for gone in self.kept.keys() - {shows(panel) for panel, _ in panels}:
             del self.kept[gone]
 
-    def _draw_one(self, desk: Desk, panel: Panel, boxes: PanelBoxes, camera: Camera, go: Go) -> None:
+    def _draw_one(self, desk: ViewContext, panel: Panel, boxes: PanelBoxes, camera: Camera, go: Go) -> None:
         canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
         picture = self._picture(desk, panel)
         width, height = picture.get_size()
@@ -88,9 +88,9 @@ class Minimap:
             go(panel.key, min(max(x, 0.0), 1.0) * map_width, min(max(y, 0.0), 1.0) * map_height)
 
         tip = desk.worded("All of the map: click or drag to look elsewhere; {key:fit} shows all of it")
-        canvas.spot(HotSpot(f"minimap:{panel.key}", box, _nothing, tip, desk.key_of("minimap"), drag=drag))
+        canvas.spot(HitRegion(f"minimap:{panel.key}", box, _nothing, tip, desk.key_of("minimap"), drag=drag))
 
-    def _picture(self, desk: Desk, panel: Panel) -> pygame.Surface:
+    def _picture(self, desk: ViewContext, panel: Panel) -> pygame.Surface:
         grid, side, now = panel.snapshot.grid, desk.canvas.px(SIDE), time.monotonic()
         look, key = (desk.palette.name, side, desk.session.generation), shows(panel)
         kept = self.kept.get(key)
@@ -107,7 +107,7 @@ def shows(panel: Panel) -> Shows:
     return panel.key.branch, panel.view.start, panel.view.goal
 
 
-def is_wanted(desk: Desk, boxes: PanelBoxes, camera: Camera) -> bool:
+def is_wanted(desk: ViewContext, boxes: PanelBoxes, camera: Camera) -> bool:
     """Return whether a panel has a minimap: part of its map is out of view and there is room; never in pictures."""
     if desk.is_picture or not desk.settings.shows_minimap:
         return False
@@ -117,7 +117,7 @@ def is_wanted(desk: Desk, boxes: PanelBoxes, camera: Camera) -> bool:
     return has_room and (width / camera.zoom < map_width * 0.98 or height / camera.zoom < map_height * 0.98)
 
 
-def _part(desk: Desk, box: Box, boxes: PanelBoxes, camera: Camera) -> pygame.Rect:
+def _part(desk: ViewContext, box: Box, boxes: PanelBoxes, camera: Camera) -> pygame.Rect:
     """Return the visible part of the map as a rectangle on the minimap."""
     map_width, map_height = desk.scene.map_size
     (x0, y0), (x1, y1) = camera.to_map(0, 0), camera.to_map(boxes.map[2], boxes.map[3])

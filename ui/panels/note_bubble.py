@@ -7,8 +7,8 @@ from ui.model.layout import Box, PanelBoxes, contains
 from ui.model.notes import Note
 from ui.model.run import Panel
 from ui.panels import pointing
-from ui.panels.desk import Desk
-from ui.widgets.canvas import HotSpot
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import HitRegion
 
 WIDTH, MIN_WIDTH, PAD, LINE = 290, 200, 12, 20
 
@@ -20,7 +20,7 @@ class NoteBubble:
         # (note, rectangle of the map, whether the note is at the bottom of the map)
         self._side: tuple[Note, Box, bool] | None = None
 
-    def draw(self, desk: Desk, note: Note) -> None:
+    def draw(self, desk: ViewContext, note: Note) -> None:
         """Draw a note at the edge of the map farther from its target, or outside of a map that it would cover.
 
         The note stays at that edge while its target moves, until it would cover the target.
@@ -50,7 +50,7 @@ class NoteBubble:
         return self._side[2]
 
 
-def _draw_line(desk: Desk, box: Box, target: tuple[int, int], ring: int) -> None:
+def _draw_line(desk: ViewContext, box: Box, target: tuple[int, int], ring: int) -> None:
     """Draw the line from the note to the ring around its target."""
     x, y, width, height = box
     edge = min(max(target[0], x), x + width), min(max(target[1], y), y + height)
@@ -62,13 +62,13 @@ def _draw_line(desk: Desk, box: Box, target: tuple[int, int], ring: int) -> None
         pygame.draw.line(desk.canvas.surface, colour, edge, end, desk.canvas.px(thick))
 
 
-def _draw_bubble(desk: Desk, box: Box, note: Note) -> None:
+def _draw_bubble(desk: ViewContext, box: Box, note: Note) -> None:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     x, y, width, tall = box
     canvas.fill(box, palette.surface, 8)
     canvas.outline(box, palette.accent, 8, 1.5)
     close = "Close this note; it never comes again"
-    hot = canvas.spot(HotSpot("note", box, lambda: desk.run("cancel"), close, desk.key_of("cancel")))
+    hot = canvas.spot(HitRegion("note", box, lambda: desk.run("cancel"), close, desk.key_of("cancel")))
     for i, line in enumerate(_lines(desk, note.text, width)):
         canvas.text((x + px(PAD), y + px(PAD) + i * px(LINE)), line, size=13)
     ink = palette.accent if hot else palette.dim
@@ -83,11 +83,11 @@ def _draw_bubble(desk: Desk, box: Box, note: Note) -> None:
     )
 
 
-def _lines(desk: Desk, text: str, width: int) -> list[str]:
+def _lines(desk: ViewContext, text: str, width: int) -> list[str]:
     return desk.canvas.wrap_lines(desk.worded(text), width - 2 * desk.canvas.px(PAD), 13)
 
 
-def _place(desk: Desk, around: Box, text: str, is_low: bool) -> Box:
+def _place(desk: ViewContext, around: Box, text: str, is_low: bool) -> Box:
     """Return the box of a note: on the map, or if the map is too small, at the bottom of the sidebar.
 
     Without a sidebar, the note goes to the left or right of the map.
@@ -105,12 +105,12 @@ def _place(desk: Desk, around: Box, text: str, is_low: bool) -> Box:
     return left, top + height - tall, room, tall
 
 
-def _height(desk: Desk, text: str, width: int) -> int:
+def _height(desk: ViewContext, text: str, width: int) -> int:
     px = desk.canvas.px
     return len(_lines(desk, text, width)) * px(LINE) + px(LINE) + 2 * px(PAD)
 
 
-def _beside(desk: Desk, around: Box, text: str) -> Box:
+def _beside(desk: ViewContext, around: Box, text: str) -> Box:
     """Return the box of a note to the right of a small map, or to its left if there is more room."""
     px, window = desk.canvas.px, desk.canvas.surface.get_width()
     left, top, room, _ = around
@@ -121,7 +121,7 @@ def _beside(desk: Desk, around: Box, text: str) -> Box:
     return x, top + px(PAD), width, _height(desk, text, width)
 
 
-def _target(desk: Desk, panel: Panel, boxes: PanelBoxes, note: Note) -> tuple[int, int] | None:
+def _target(desk: ViewContext, panel: Panel, boxes: PanelBoxes, note: Note) -> tuple[int, int] | None:
     """Return the position in the window that the note points at; None if it is not on screen."""
     cells = pointing.cells_of(panel, note.points_at)
     if cells:

@@ -8,14 +8,14 @@ import pygame
 
 from ui.draw.theme import Colour
 from ui.model.layout import Box, Layout
-from ui.panels.desk import Desk
+from ui.panels.desk import ViewContext
 from ui.widgets.canvas import Canvas
 
 TOOLTIP_DELAY_S = 0.5
 CORNER = 16  # side in design units of the corners saved under a dialog; larger than the radius of any dialog
 
 
-def draw_messages(desk: Desk, plan: Layout) -> None:
+def draw_messages(desk: ViewContext, plan: Layout) -> None:
     """Draw the latest messages until they expire: over the maps, never over numbers, headers or bars."""
     texts = desk.state.messages.current(desk.session.history.deeds)
     canvas, palette = desk.canvas, desk.palette
@@ -35,7 +35,7 @@ def draw_messages(desk: Desk, plan: Layout) -> None:
         bottom = box[1] - px(6)
 
 
-def lies_over(desk: Desk) -> bool:
+def has_overlay(desk: ViewContext) -> bool:
     """Return whether an overlay may cover regions of the window that it does not belong to."""
     state = desk.state
     return bool(
@@ -61,7 +61,7 @@ def message_area(plan: Layout) -> Box:
     return left, top, right - left, height
 
 
-def dim(desk: Desk, boxes: Sequence[Box] | None = None) -> None:
+def dim(desk: ViewContext, boxes: Sequence[Box] | None = None) -> None:
     """Dim the window behind a dialog.
 
     Args:
@@ -131,7 +131,7 @@ class Tooltip:
     def draw(self, canvas: Canvas) -> None:
         """Draw the tooltip if the pointer has rested long enough, and update `box`."""
         self.box = None
-        spot = canvas.spot_at(canvas.mouse) if canvas.held is None else None
+        spot = canvas.hit_test(canvas.mouse) if canvas.held is None else None
         found = spot.id if spot is not None and spot.tip else ""
         now = time.monotonic()
         if found != self._spot_id or not found:
@@ -147,7 +147,7 @@ def panel_area(plan: Layout) -> Box:
     return 0, top, beside[0] if beside else plan.size[0], (plan.transport[1] or plan.size[1]) - top
 
 
-def draw_no_agents(desk: Desk, box: Box) -> None:
+def draw_no_agents(desk: ViewContext, box: Box) -> None:
     """Draw a hint and a button in the panel area if there is no agent."""
     canvas = desk.canvas
     canvas.fill(box, desk.palette.window)

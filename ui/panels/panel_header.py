@@ -18,8 +18,8 @@ from ui.model.keys import PanelKey
 from ui.model.layout import HEADER, HEADER_ROW, Box
 from ui.model.run import Panel
 from ui.panels import mark
-from ui.panels.desk import Desk
-from ui.widgets.canvas import Canvas, HotSpot
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import Canvas, HitRegion
 
 ICON, ICON_GAP, ICONS = 20, 2, 2  # side of a button, gap after it (both in design units), and number of buttons
 PREPARING = "preparing"
@@ -48,7 +48,7 @@ class _Chip:
     tells_apart: bool = False  # whether another agent has a different value
 
 
-def draw(desk: Desk, box: Box, panel: Panel, place: int) -> None:
+def draw(desk: ViewContext, box: Box, panel: Panel, place: int) -> None:
     """Draw mark, name, parameters, state and buttons: in one row, or in two if the panel is narrow and high.
 
     The state is always visible, and nothing moves when it changes: space is reserved for the longest state. Next in
@@ -61,7 +61,7 @@ def draw(desk: Desk, box: Box, panel: Panel, place: int) -> None:
     px, row = canvas.px, canvas.px(HEADER)
     right = x + width - px(8)
     left = mark.draw(canvas, x + px(9), y + row // 2, place) + px(7)
-    is_pointed = canvas.is_hot(box)
+    is_pointed = canvas.is_hovered(box)
     if height > row:
         _draw_two_rows(desk, panel, (x + px(9), left, right), (y, row), is_pointed)
     else:
@@ -69,7 +69,7 @@ def draw(desk: Desk, box: Box, panel: Panel, place: int) -> None:
 
 
 def _draw_two_rows(
-    desk: Desk, panel: Panel, places: tuple[int, int, int], row: tuple[int, int], is_pointed: bool
+    desk: ViewContext, panel: Panel, places: tuple[int, int, int], row: tuple[int, int], is_pointed: bool
 ) -> None:
     """Draw name and buttons in the first row, parameters and state in the second.
 
@@ -99,7 +99,9 @@ def _draw_two_rows(
     _draw_name(desk, panel, left, _draw_icons(desk, right, middle, panel, icons), row)
 
 
-def _draw_one_row(desk: Desk, panel: Panel, ends: tuple[int, int], row: tuple[int, int], is_pointed: bool) -> None:
+def _draw_one_row(
+    desk: ViewContext, panel: Panel, ends: tuple[int, int], row: tuple[int, int], is_pointed: bool
+) -> None:
     """Draw name, parameters, state and buttons in one row.
 
     Args:
@@ -128,7 +130,7 @@ def _draw_one_row(desk: Desk, panel: Panel, ends: tuple[int, int], row: tuple[in
     _draw_chips(canvas, chips, left, right, middle)
 
 
-def _telling_within(desk: Desk, panel: Panel, chips: list[_Chip], free: int, name: int) -> int:
+def _telling_within(desk: ViewContext, panel: Panel, chips: list[_Chip], free: int, name: int) -> int:
     """Return the width to reserve for the chips that distinguish the agent from the others.
 
     They are placed next to the name. If another agent has the same name and there is room for only one of both, they
@@ -161,7 +163,7 @@ def _draw_chips(canvas: Canvas, chips: list[_Chip], left: int, right: int, middl
     return []
 
 
-def _shares_name(desk: Desk, panel: Panel) -> bool:
+def _shares_name(desk: ViewContext, panel: Panel) -> bool:
     """Return whether another agent has the same name but differs in what its chips show."""
     view, others = panel.view, (other.view for other in desk.session.run.panels if other.key != panel.key)
     return any(other.label == view.label and _parameters(other) != _parameters(view) for other in others)
@@ -175,7 +177,7 @@ def _label_width(canvas: Canvas, view: WalkerView) -> int:
     return canvas.text_width(view.label, 15, "bold") + canvas.px(NAME_GAP)
 
 
-def _draw_name(desk: Desk, panel: Panel, left: int, right: int, row: tuple[int, int]) -> int:
+def _draw_name(desk: ViewContext, panel: Panel, left: int, right: int, row: tuple[int, int]) -> int:
     """Draw the label and return the left edge of what follows.
 
     The label is shortened if it is too long. The algorithm follows if the label does not contain it and there is room.
@@ -192,11 +194,11 @@ def _draw_name(desk: Desk, panel: Panel, left: int, right: int, row: tuple[int, 
     tip = f"{wording.full_name(view)}: {view.spec.summary} {click}, wheel: another algorithm"
     act = partial(desk.edit_agent if panel.crowd else desk.rename_agent, panel.key)
     key, place = desk.key_of("crowd" if panel.crowd else "rename_agent"), (left, row[0], end - left, row[1])
-    canvas.spot(HotSpot(f"name:{panel.key}", place, act, tip, key, wheel=partial(_next_kind, desk, panel)))
+    canvas.spot(HitRegion(f"name:{panel.key}", place, act, tip, key, wheel=partial(_next_kind, desk, panel)))
     return end + canvas.px(NAME_GAP)
 
 
-def _icons_beside(desk: Desk, panel: Panel, room: int, is_pointed: bool) -> int:
+def _icons_beside(desk: ViewContext, panel: Panel, room: int, is_pointed: bool) -> int:
     """Return how many buttons to draw.
 
     Usually they get the space that the name leaves. Under the pointer they may shorten the name to MIN_LABEL, and a
@@ -209,12 +211,12 @@ def _icons_beside(desk: Desk, panel: Panel, room: int, is_pointed: bool) -> int:
     return max(usual, _icons_within(desk, room - px(MIN_LABEL)), min(1, _icons_within(desk, room)))
 
 
-def _icons_within(desk: Desk, room: int) -> int:
+def _icons_within(desk: ViewContext, room: int) -> int:
     """Return how many buttons fit into a width."""
     return 0 if desk.is_picture else min(ICONS, max(0, room // desk.canvas.px(ICON + ICON_GAP)))
 
 
-def _draw_icons(desk: Desk, right: int, middle: int, panel: Panel, count: int) -> int:
+def _draw_icons(desk: ViewContext, right: int, middle: int, panel: Panel, count: int) -> int:
     """Draw the first `count` buttons right-aligned and return the new right edge."""
     edit = partial(desk.edit_agent, panel.key)
     icons = (
@@ -226,7 +228,7 @@ def _draw_icons(desk: Desk, right: int, middle: int, panel: Panel, count: int) -
     return right
 
 
-def _icon_at_the_end(desk: Desk, panel: Panel) -> "tuple[str, str, partial[None], str, str]":
+def _icon_at_the_end(desk: ViewContext, panel: Panel) -> "tuple[str, str, partial[None], str, str]":
     """Return the button that removes the agent, or in a maximised panel the one that goes back to all panels.
 
     A maximised panel has no cross there, because users would take it for closing the view.
@@ -237,18 +239,18 @@ def _icon_at_the_end(desk: Desk, panel: Panel) -> "tuple[str, str, partial[None]
     return "remove", "close", partial(agent_edits.remove, desk.session, panel.key), tip, "remove_agent"
 
 
-def _next_kind(desk: Desk, panel: Panel, step: int) -> None:
+def _next_kind(desk: ViewContext, panel: Panel, step: int) -> None:
     turning.turn_kind(desk.session, panel.key, -step)
 
 
 def _icon(
-    desk: Desk, spot_id: str, right: int, middle: int, shape: str, action: "partial[None]", tip: str, key: str
+    desk: ViewContext, spot_id: str, right: int, middle: int, shape: str, action: "partial[None]", tip: str, key: str
 ) -> int:
     """Draw a small icon button that ends at `right`, and return the right edge for the next one."""
     canvas = desk.canvas
     side = canvas.px(ICON)
     box = (right - side, middle - side // 2, side, side)
-    hot = canvas.spot(HotSpot(spot_id, box, action, tip, key))
+    hot = canvas.spot(HitRegion(spot_id, box, action, tip, key))
     if hot:
         canvas.fill(box, canvas.palette.hover, 5)
     ink = canvas.palette.text if hot else canvas.palette.dim
@@ -303,20 +305,20 @@ def state_colour(canvas: Canvas, view: WalkerView) -> Colour:
     return palette.accent
 
 
-def _state(desk: Desk, panel: Panel) -> str:
+def _state(desk: ViewContext, panel: Panel) -> str:
     is_waiting = panel.view.spec.key in desk.state.preparing or (
         panel.crowd is not None and CROWD in desk.state.preparing
     )
     return PREPARING if is_waiting else panel.view.state_word
 
 
-def _state_text(desk: Desk, panel: Panel, words: tuple[str, ...]) -> str:
+def _state_text(desk: ViewContext, panel: Panel, words: tuple[str, ...]) -> str:
     state = _state(desk, panel)
     word = state if words is wording.LONG_STATES else wording.short_state(state)
     return word + (", stale" if panel.view.agent.is_stale else "")
 
 
-def _widest(desk: Desk, panel: Panel, words: tuple[str, ...]) -> int:
+def _widest(desk: ViewContext, panel: Panel, words: tuple[str, ...]) -> int:
     """Return the width of the chip around the longest of the given states.
 
     The present state is included, because it may be none of them.
@@ -326,7 +328,7 @@ def _widest(desk: Desk, panel: Panel, words: tuple[str, ...]) -> int:
     return max(canvas.text_width(word, 12) for word in (*possible, present)) + canvas.px(STATE_PAD)
 
 
-def _draw_state(desk: Desk, panel: Panel, left: int, right: int, middle: int, words: tuple[str, ...]) -> int:
+def _draw_state(desk: ViewContext, panel: Panel, left: int, right: int, middle: int, words: tuple[str, ...]) -> int:
     """Draw the state in a rounded chip that ends at `right`.
 
     Returns:
@@ -344,7 +346,7 @@ def _draw_state(desk: Desk, panel: Panel, left: int, right: int, middle: int, wo
         (box[0] + width // 2, middle), text, size=12, colour=colour, align="centre", width=room + 1, middle=True
     )
     tip = _PREPARING_TIP if _state(desk, panel) == PREPARING else _state_tip(panel.view)
-    canvas.spot(HotSpot(f"state:{panel.key}", box, None, tip))
+    canvas.spot(HitRegion(f"state:{panel.key}", box, None, tip))
     return max(left, right - _widest(desk, panel, words))
 
 
@@ -356,7 +358,7 @@ def _state_tip(view: WalkerView) -> str:
     return f"What the agent did in the last tick: {view.state_word}.{over}{stale}"
 
 
-def _chips(desk: Desk, panel: Panel) -> list[_Chip]:
+def _chips(desk: ViewContext, panel: Panel) -> list[_Chip]:
     """Return budget and parameters as chips, the ones that distinguish this agent from the others first."""
     view, key = panel.view, panel.key
     others = [other.view for other in desk.session.run.panels if other.key != key]
@@ -389,11 +391,11 @@ def _chips(desk: Desk, panel: Panel) -> list[_Chip]:
     return sorted(chips, key=lambda chip: not chip.tells_apart)
 
 
-def _step(desk: Desk, key: PanelKey, param: Param, step: int) -> None:
+def _step(desk: ViewContext, key: PanelKey, param: Param, step: int) -> None:
     turning.turn_param(desk.session, key, param, step)
 
 
-def _flip(desk: Desk, key: PanelKey, param: Param) -> None:
+def _flip(desk: ViewContext, key: PanelKey, param: Param) -> None:
     """Change a parameter after a click: toggle it, take its next choice, or open the editor for a number."""
     if not turning.flip_param(desk.session, key, param):
         desk.edit_agent(key)
@@ -412,7 +414,7 @@ def _draw_chip(canvas: Canvas, chip: _Chip, left: int, middle: int) -> int:
     """Draw one chip and return the left edge of the next."""
     width, height = _chip_width(canvas, chip) - canvas.px(4), canvas.px(20)
     box = (left, middle - height // 2, width, height)
-    hot = canvas.spot(HotSpot(chip.spot_id, box, chip.action, chip.tip, chip.key, wheel=chip.wheel))
+    hot = canvas.spot(HitRegion(chip.spot_id, box, chip.action, chip.tip, chip.key, wheel=chip.wheel))
     canvas.fill(box, canvas.palette.hover if hot else canvas.palette.raised, 5)
     ink = canvas.palette.text if chip.is_on else mix(canvas.palette.dim, canvas.palette.surface, 0.35)
     canvas.text((left + width // 2, middle), chip.label, size=12, face="mono", colour=ink, align="centre", middle=True)

@@ -6,15 +6,15 @@ from sim.lesson import Highlight
 from sim.measures import MEASURES
 from ui.model.layout import Box, PanelBoxes
 from ui.model.run import Panel
-from ui.panels.desk import Desk
-from ui.widgets.canvas import HotSpot
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import HitRegion
 
 MIN_RING = 15  # minimum radius in design units, with room for a mark inside
 ROUND_A_CELL = 0.8  # radius in cells, small enough to leave the neighbouring cells visible
 _IN_PANEL = {measure.key: measure.panel for measure in MEASURES if measure.panel is not None}
 
 
-def draw(desk: Desk, highlights: tuple[Highlight, ...]) -> None:
+def draw(desk: ViewContext, highlights: tuple[Highlight, ...]) -> None:
     """Draw all highlights whose panels are on screen."""
     for panel, boxes in desk.scene.panels():
         for highlight in highlights:
@@ -22,7 +22,7 @@ def draw(desk: Desk, highlights: tuple[Highlight, ...]) -> None:
                 _draw_one(desk, panel, boxes, highlight)
 
 
-def _draw_one(desk: Desk, panel: Panel, boxes: PanelBoxes, highlight: Highlight) -> None:
+def _draw_one(desk: ViewContext, panel: Panel, boxes: PanelBoxes, highlight: Highlight) -> None:
     for cell in cells_of(panel, highlight):
         ring(desk, panel, boxes, cell)
     if highlight.what == "panel":
@@ -31,7 +31,7 @@ def _draw_one(desk: Desk, panel: Panel, boxes: PanelBoxes, highlight: Highlight)
         frame(desk, spot.box)
 
 
-def number_spot(desk: Desk, panel: Panel, highlight: Highlight) -> HotSpot | None:
+def number_spot(desk: ViewContext, panel: Panel, highlight: Highlight) -> HitRegion | None:
     """Return the hot spot of a highlighted number in a panel; None if it is not a number or has no room there."""
     shown = _IN_PANEL.get(highlight.what)
     names = (shown.name, shown.short) if shown is not None else ()
@@ -47,19 +47,19 @@ def cells_of(panel: Panel, highlight: Highlight) -> list[int]:
     return [cell for cell in cells if cell >= 0] + [grid.cell(x, y) for x, y in highlight.cells]
 
 
-def middle_of(desk: Desk, panel: Panel, boxes: PanelBoxes, cell: int) -> tuple[int, int]:
+def middle_of(desk: ViewContext, panel: Panel, boxes: PanelBoxes, cell: int) -> tuple[int, int]:
     """Return the centre of a cell in window coordinates."""
     x, y = panel.snapshot.grid.xy(cell)
     px, py = desk.scene.camera(panel.key, boxes).to_px(x + 0.5, y + 0.5)
     return boxes.map[0] + round(px), boxes.map[1] + round(py)
 
 
-def radius(desk: Desk, panel: Panel, boxes: PanelBoxes) -> int:
+def radius(desk: ViewContext, panel: Panel, boxes: PanelBoxes) -> int:
     """Return the radius of the ring around a cell, in pixels."""
     return max(desk.canvas.px(MIN_RING), round(ROUND_A_CELL * desk.scene.camera(panel.key, boxes).zoom))
 
 
-def ring(desk: Desk, panel: Panel, boxes: PanelBoxes, cell: int) -> None:
+def ring(desk: ViewContext, panel: Panel, boxes: PanelBoxes, cell: int) -> None:
     """Draw a ring around a cell, clipped to the map."""
     canvas, palette = desk.canvas, desk.palette
     centre = middle_of(desk, panel, boxes, cell)
@@ -70,7 +70,7 @@ def ring(desk: Desk, panel: Panel, boxes: PanelBoxes, cell: int) -> None:
         pygame.draw.circle(canvas.surface, palette.accent, centre, outer, canvas.px(3))
 
 
-def frame(desk: Desk, box: Box) -> None:
+def frame(desk: ViewContext, box: Box) -> None:
     """Draw a frame around a box."""
     x, y, width, height = box
     gap = desk.canvas.px(3)

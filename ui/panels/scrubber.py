@@ -10,11 +10,11 @@ from sim.time.recorded import MarkKind
 from ui.draw.theme import Colour, mix
 from ui.model import script
 from ui.model.layout import Box
-from ui.model.script import Deed
+from ui.model.script import ScriptEntry
 from ui.model.session import Session
 from ui.model.wording import RunNames
-from ui.panels.desk import Desk
-from ui.widgets.canvas import HotSpot
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import HitRegion
 
 MAX_HANDLES = 60
 LEGEND, LEGEND_FROM = 16, 46  # height of the legend, and minimum height of a time line with a legend, in design units
@@ -29,7 +29,7 @@ NAMES = {
 }
 
 
-def colour_of(desk: Desk, kind: MarkKind) -> Colour:
+def colour_of(desk: ViewContext, kind: MarkKind) -> Colour:
     palette = desk.palette
     return {
         MarkKind.EDIT: palette.warning,
@@ -40,7 +40,7 @@ def colour_of(desk: Desk, kind: MarkKind) -> Colour:
     }[kind]
 
 
-def draw(desk: Desk, box: Box) -> None:
+def draw(desk: ViewContext, box: Box) -> None:
     """Draw the bar with its marks, and below it the legend of the marks."""
     session = desk.session
     canvas, palette = desk.canvas, desk.palette
@@ -56,7 +56,7 @@ def draw(desk: Desk, box: Box) -> None:
     _draw_marks(desk, session, bar, end)
     _draw_handle(desk, here, bar)
     canvas.spot(
-        HotSpot(
+        HitRegion(
             "scrubber",
             (x, y, width, px(34)),
             None,
@@ -71,24 +71,24 @@ def draw(desk: Desk, box: Box) -> None:
         _draw_legend(desk, x + px(8), y + min(px(36), height - px(LEGEND)), width - px(16), end)
 
 
-def end_of(desk: Desk) -> int:
+def end_of(desk: ViewContext) -> int:
     """Return the last tick of the line."""
     return max(desk.session.run.end, desk.session.tick, 1)
 
 
-def _recorded(desk: Desk, end: int) -> str:
+def _recorded(desk: ViewContext, end: int) -> str:
     """Return how much of the line is recorded: not all of it while a run is recomputed after a change of its past."""
     run = desk.session.run
     return f"{run.recorded_end:,} of {end:,} recorded" if run.recorded_end < run.end else f"{end:,} recorded"
 
 
-def tick_at(desk: Desk, x: int) -> int:
+def tick_at(desk: ViewContext, x: int) -> int:
     """Return the tick at a horizontal position in the window, for the time line as last drawn."""
     left, _, width, _ = desk.state.time_bar
     return round(end_of(desk) * min(1.0, max(0.0, (x - left) / max(1, width))))
 
 
-def _draw_deeds(desk: Desk, bar: Box, end: int) -> None:
+def _draw_deeds(desk: ViewContext, bar: Box, end: int) -> None:
     """Add a handle for each line of the script; dragging it moves the edit to another tick and recomputes the run."""
     canvas, px, session = desk.canvas, desk.canvas.px, desk.session
     for deed in script.deeds(session.run)[-MAX_HANDLES:]:
@@ -96,7 +96,7 @@ def _draw_deeds(desk: Desk, bar: Box, end: int) -> None:
         box = (at - px(6), bar[1] - px(11), px(12), px(11))
         tip = f"{deed.command.say(RunNames(session.run.timeline))}, tick {deed.tick:,}: drag to another tick"
         drop = partial(_drop_deed, desk, deed)
-        canvas.spot(HotSpot(f"mark:{deed.id}", box, None, tip, drag=partial(_carry_deed, desk, deed.id), drop=drop))
+        canvas.spot(HitRegion(f"mark:{deed.id}", box, None, tip, drag=partial(_carry_deed, desk, deed.id), drop=drop))
     if desk.state.carried_deed is not None:
         tick = desk.state.carried_deed[1]
         at, size, top = bar[0] + round(bar[2] * tick / end), px(7), bar[1] - px(3)
@@ -105,11 +105,11 @@ def _draw_deeds(desk: Desk, bar: Box, end: int) -> None:
         canvas.text((at, top - size - px(16)), f"{tick:,}", size=12, face="mono", align="centre")
 
 
-def _carry_deed(desk: Desk, deed_id: int, position: tuple[int, int]) -> None:
+def _carry_deed(desk: ViewContext, deed_id: int, position: tuple[int, int]) -> None:
     desk.state.carried_deed = (deed_id, tick_at(desk, position[0]))
 
 
-def _drop_deed(desk: Desk, deed: Deed) -> None:
+def _drop_deed(desk: ViewContext, deed: ScriptEntry) -> None:
     """Move a dragged edit to the tick where it was dropped, or after a click without a drag, seek to its tick."""
     carried, desk.state.carried_deed = desk.state.carried_deed, None
     if carried is None or abs(carried[1] - deed.tick) <= end_of(desk) * CLICK_REACH:
@@ -118,12 +118,12 @@ def _drop_deed(desk: Desk, deed: Deed) -> None:
         script.move(desk.session, deed, carried[1] - deed.tick)
 
 
-def _drag(desk: Desk, bar: Box, end: int, position: tuple[int, int]) -> None:
+def _drag(desk: ViewContext, bar: Box, end: int, position: tuple[int, int]) -> None:
     share = (position[0] - bar[0]) / max(1, bar[2])
     desk.player.seek(round(end * min(1.0, max(0.0, share))))
 
 
-def _draw_marks(desk: Desk, session: Session, bar: Box, end: int) -> None:
+def _draw_marks(desk: ViewContext, session: Session, bar: Box, end: int) -> None:
     """Draw at most one mark of each kind per pixel column, so that a long run does not cost more to draw."""
     surface = desk.canvas.surface
     px = desk.canvas.px
@@ -163,7 +163,7 @@ def _stretches(is_marked: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
     return [(first, beyond - 1) for first, beyond in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def _draw_export(desk: Desk, bar: Box, end: int) -> None:
+def _draw_export(desk: ViewContext, bar: Box, end: int) -> None:
     """Draw the range of ticks marked for export: brackets around it and a line below it."""
     canvas, px, state = desk.canvas, desk.canvas.px, desk.state
     if state.mark_in is None and state.mark_out is None:
@@ -177,7 +177,7 @@ def _draw_export(desk: Desk, bar: Box, end: int) -> None:
         canvas.fill((min(x, x + way * px(5)), top, px(5), px(2)), ink)
 
 
-def _draw_handle(desk: Desk, here: int, bar: Box) -> None:
+def _draw_handle(desk: ViewContext, here: int, bar: Box) -> None:
     canvas = desk.canvas
     px = canvas.px
     ink = desk.palette.text
@@ -185,7 +185,7 @@ def _draw_handle(desk: Desk, here: int, bar: Box) -> None:
     pygame.draw.circle(canvas.surface, ink, (here, bar[1] - px(5)), px(5))
 
 
-def _draw_legend(desk: Desk, x: int, y: int, width: int, end: int) -> None:
+def _draw_legend(desk: ViewContext, x: int, y: int, width: int, end: int) -> None:
     canvas = desk.canvas
     px = canvas.px
     left = x

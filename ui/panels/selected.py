@@ -13,7 +13,7 @@ from ui.model.camera import Camera
 from ui.model.layout import Box
 from ui.model.selecting import Selecting
 from ui.model.selection import Lines, Piece, Selection
-from ui.panels.desk import Desk
+from ui.panels.desk import ViewContext
 
 DASH = 5  # length of a dash in design units
 PACE = 20.0  # speed of the dashes in design units per second
@@ -22,7 +22,7 @@ MAX_LINES = 1500  # maximum number of outline segments drawn per panel; more wou
 _STRIP_LENGTH = 8192  # length of the strip of dashes in pixels, longer than a side of any window
 
 
-def draw(desk: Desk, selecting: Selecting) -> None:
+def draw(desk: ViewContext, selecting: Selecting) -> None:
     """Draw the selection in every panel of the front branch, to which edits apply."""
     shown, floating = selecting.shown, selecting.floating
     if shown is None:
@@ -51,7 +51,7 @@ def _edge(cell: float | npt.NDArray[np.int32], origin: float, zoom: float) -> np
 # --- outline --------------------------------------------------------------------------------------
 
 
-def _draw_outline(desk: Desk, area: Box, camera: Camera, selection: Selection) -> None:
+def _draw_outline(desk: ViewContext, area: Box, camera: Camera, selection: Selection) -> None:
     """Draw the outline of a selection as straight segments, each blitted from one long strip of dashes.
 
     A blit costs the same for any number of dashes. If there are more than MAX_LINES segments, the cells are tinted

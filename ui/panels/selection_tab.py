@@ -1,6 +1,6 @@
 """Section of the Edit tab with the commands for the selection."""
 
-from ui.panels.desk import Desk
+from ui.panels.desk import ViewContext
 
 LINES = (
     (("copy", "Copy"), ("cut", "Cut"), ("paste", "Paste")),
@@ -10,7 +10,7 @@ LINES = (
 )
 
 
-def draw(desk: Desk, x: int, y: int, width: int) -> int:
+def draw(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the buttons if the Select tool is chosen or cells are selected, and return the bottom."""
     canvas, state = desk.canvas, desk.state
     if state.tool != "select" and state.selection is None:

@@ -6,10 +6,10 @@ from functools import partial
 import pygame
 
 from ui.model.layout import Box
-from ui.model.lesson import Playing
+from ui.model.lesson import LessonPlayer
 from ui.panels import code_card, lesson_card, tab_compare, tab_edit, tab_inspect, tab_layers, tab_time
-from ui.panels.desk import Desk
-from ui.widgets.canvas import HotSpot
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import HitRegion
 from ui.widgets.scrolling import MIN_THUMB, ScrollBar
 
 SCROLLS = 15  # width in design units kept free at the right, so that text never touches the scroll bar
@@ -22,7 +22,7 @@ TABS = (
 )
 
 
-def draw(desk: Desk, box: Box) -> None:
+def draw(desk: ViewContext, box: Box) -> None:
     canvas, palette = desk.canvas, desk.palette
     canvas.fill(box, palette.surface, 8)
     canvas.outline(box, palette.edge, 8)
@@ -46,12 +46,12 @@ def draw(desk: Desk, box: Box) -> None:
     _draw_body(desk, (x + px(1), y + tab_height + px(1), width - px(2), height - tab_height - px(3)), key, draw_tab)
 
 
-def draw_handle(desk: Desk, box: Box) -> None:
+def draw_handle(desk: ViewContext, box: Box) -> None:
     """Draw the strip that shows a hidden sidebar again, with an arrow in the direction where it will open."""
     canvas, palette = desk.canvas, desk.palette
     command = f"tab_{desk.settings.sidebar_tab}"
     tip = "Show the sidebar"
-    hot = canvas.spot(HotSpot("sidebar:show", box, partial(desk.run, command), tip, desk.key_of(command)))
+    hot = canvas.spot(HitRegion("sidebar:show", box, partial(desk.run, command), tip, desk.key_of(command)))
     canvas.fill(box, palette.hover if hot else palette.surface, 5)
     canvas.outline(box, palette.edge, 5)
     x, y, arm = box[0] + box[2] // 2, box[1] + box[3] // 2, canvas.px(4)
@@ -59,7 +59,7 @@ def draw_handle(desk: Desk, box: Box) -> None:
     pygame.draw.lines(canvas.surface, palette.text, False, arrow, max(2, canvas.px(2)))
 
 
-def _draw_code(desk: Desk, box: Box) -> Box:
+def _draw_code(desk: ViewContext, box: Box) -> Box:
     """Draw the pseudocode of the focused agent at the bottom in slow motion, and return the remaining box."""
     found = code_card.reading_of(desk)
     if found is None:
@@ -73,13 +73,13 @@ def _draw_code(desk: Desk, box: Box) -> Box:
     return x, y, width, height - most
 
 
-def _draw_tab(desk: Desk, box: Box, key: str, name: str) -> None:
+def _draw_tab(desk: ViewContext, box: Box, key: str, name: str) -> None:
     canvas, palette = desk.canvas, desk.palette
     x, y, width, height = box
     is_chosen = desk.settings.sidebar_tab == key
     command = f"tab_{key}"
     tip = "Hide the sidebar" if is_chosen else desk.tip_of(command)
-    hot = canvas.spot(HotSpot(command, box, partial(desk.run, command), tip, desk.key_of(command)))
+    hot = canvas.spot(HitRegion(command, box, partial(desk.run, command), tip, desk.key_of(command)))
     ink = palette.text if is_chosen or hot else palette.dim
     face = "bold" if is_chosen else "sans"
     canvas.text((x + width // 2, y + height // 2), name, size=13, face=face, colour=ink, align="centre", middle=True)
@@ -88,7 +88,7 @@ def _draw_tab(desk: Desk, box: Box, key: str, name: str) -> None:
         canvas.fill((x + canvas.px(5), y + height - bar, width - canvas.px(10), bar), palette.accent)
 
 
-def _draw_lesson(desk: Desk, box: Box, playing: Playing) -> None:
+def _draw_lesson(desk: ViewContext, box: Box, playing: LessonPlayer) -> None:
     """Draw a lesson's step, and its buttons below it, which are always visible however long the text is.
 
     After an answer the text scrolls to the end, where the explanation is.
@@ -104,11 +104,11 @@ def _draw_lesson(desk: Desk, box: Box, playing: Playing) -> None:
     lesson_card.draw_buttons(desk, x + gap, min(bottom, y + height - foot), width - 2 * gap, playing)
 
 
-def _draw_body(desk: Desk, box: Box, key: str, draw_tab: Callable[[Desk, Box], int]) -> int:
+def _draw_body(desk: ViewContext, box: Box, key: str, draw_tab: Callable[[ViewContext, Box], int]) -> int:
     """Draw the chosen tab or a lesson's step, scrolled by the wheel if it is too high, and return the bottom."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
-    canvas.spot(HotSpot("sidebar", box, None, wheel=partial(scroll, desk, key)))
+    canvas.spot(HitRegion("sidebar", box, None, wheel=partial(scroll, desk, key)))
     offset = desk.state.sidebar_scroll.get(key, 0)
     inner = (x + px(11), y + px(8) - offset, width - px(11 + SCROLLS), height - px(16))
     with canvas.clipped(box, scrolls=True):
@@ -121,7 +121,7 @@ def _draw_body(desk: Desk, box: Box, key: str, draw_tab: Callable[[Desk, Box], i
     return bottom
 
 
-def _to_focus(desk: Desk, box: Box, offset: int) -> int:
+def _to_focus(desk: ViewContext, box: Box, offset: int) -> int:
     """Return the pixels to scroll so that a control that just got the keyboard focus is visible."""
     canvas, (_, y, _, height), margin = desk.canvas, box, desk.canvas.px(8)
     came_from, desk.state.followed_focus = desk.state.followed_focus, canvas.focus_id
@@ -132,13 +132,13 @@ def _to_focus(desk: Desk, box: Box, offset: int) -> int:
     return max(below, 0) if above >= 0 else max(above, -offset)
 
 
-def scroll(desk: Desk, key: str, steps: int) -> None:
+def scroll(desk: ViewContext, key: str, steps: int) -> None:
     """Scroll a tab by wheel steps; up is positive."""
     moved = desk.state.sidebar_scroll.get(key, 0) - steps * desk.canvas.px(48)
     desk.state.sidebar_scroll[key] = max(0, min(desk.state.sidebar_hidden, moved))
 
 
-def _draw_scroll_bar(desk: Desk, key: str, box: Box, offset: int, hidden: int) -> None:
+def _draw_scroll_bar(desk: ViewContext, key: str, box: Box, offset: int, hidden: int) -> None:
     """Draw a draggable scroll bar at the edge of the sidebar, in the style of lists in dialogs."""
     canvas = desk.canvas
     x, y, width, height = box
@@ -149,5 +149,5 @@ def _draw_scroll_bar(desk: Desk, key: str, box: Box, offset: int, hidden: int) -
         bar.centre_on(position[1] - y, canvas.px(MIN_THUMB))
         desk.state.sidebar_scroll[key] = round(bar.position)
 
-    canvas.spot(HotSpot("sidebar:bar", (right - strip, y, strip, height), None, drag=drag))
+    canvas.spot(HitRegion("sidebar:bar", (right - strip, y, strip, height), None, drag=drag))
     bar.paint(canvas, right, y)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from ui.widgets.canvas import Canvas, HotSpot
+from ui.widgets.canvas import Canvas, HitRegion
 
 _SIDE, _MIDDLE, _HEIGHT = 22, 46, 28
 
@@ -37,6 +37,6 @@ def draw(
     left, y = right_top[0] - width(canvas), right_top[1]
     canvas.button(f"{spot_id}:less", (left, y, side, height), "-", partial(step, -1), tip=tip, key=key)
     box = (left + side, y, middle, height)
-    canvas.spot(HotSpot(spot_id, box, None, tip, key, wheel=step))
+    canvas.spot(HitRegion(spot_id, box, None, tip, key, wheel=step))
     canvas.text((box[0] + middle // 2, y + height // 2), text, size=13, face="mono", align="centre", middle=True)
     canvas.button(f"{spot_id}:more", (left + side + middle, y, side, height), "+", partial(step, 1), tip=tip, key=key)

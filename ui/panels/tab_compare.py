@@ -9,8 +9,8 @@ from ui.model import turning, wording
 from ui.model.layout import Box
 from ui.model.run import Panel
 from ui.panels import charts, mark, stepper
-from ui.panels.desk import Desk
-from ui.widgets.canvas import Canvas, HotSpot
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import Canvas, HitRegion
 
 COLUMNS = ("suboptimality", "back_moves", "revisits", "expansions")
 """Keys of the measures shown in the sidebar."""
@@ -20,7 +20,7 @@ COLUMN_GAP = 10
 WHOSE = 36  # height of two lines of text, in design units
 
 
-def draw(desk: Desk, box: Box) -> int:
+def draw(desk: ViewContext, box: Box) -> int:
     """Draw the tab and return its bottom."""
     x, y, width, height = box
     px = desk.canvas.px
@@ -49,7 +49,7 @@ def draw(desk: Desk, box: Box) -> int:
     return y - px(8)
 
 
-def _draw_whose(desk: Desk, x: int, y: int, width: int) -> int:
+def _draw_whose(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw which agent of each crowd the charts show."""
     for text in charts.whose(desk.session.run.panels):
         box = (x, y, width, desk.canvas.px(WHOSE))
@@ -57,7 +57,7 @@ def _draw_whose(desk: Desk, x: int, y: int, width: int) -> int:
     return y
 
 
-def _draw_trials(desk: Desk, x: int, y: int, width: int) -> int:
+def _draw_trials(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the number of trials, if any agent learns: how often it walks from start to goal."""
     if not any(panel.view.spec.keeps_h for panel in desk.session.run.panels):
         return y
@@ -74,11 +74,11 @@ def _draw_trials(desk: Desk, x: int, y: int, width: int) -> int:
     return y + px(38)
 
 
-def _turn_trials(desk: Desk, step: int) -> None:
+def _turn_trials(desk: ViewContext, step: int) -> None:
     desk.tell(turning.turn_trials(desk.session, step))
 
 
-def _draw_table(desk: Desk, x: int, y: int, width: int) -> int:
+def _draw_table(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the table; columns are as wide as their numbers, and names get the rest."""
     canvas, px, panels = desk.canvas, desk.canvas.px, desk.session.run.panels
     columns = [_Column(canvas, MEASURE_BY_KEY[key], [panel.view for panel in panels]) for key in COLUMNS]
@@ -87,7 +87,7 @@ def _draw_table(desk: Desk, x: int, y: int, width: int) -> int:
     for right, column in zip(rights, columns, strict=True):
         canvas.text((right, y), column.heading, size=12, colour=desk.palette.dim, align="right")
         head = (right - column.width, y, column.width, px(18))
-        canvas.spot(HotSpot(f"column:{column.measure.key}", head, None, column.measure.words))
+        canvas.spot(HitRegion(f"column:{column.measure.key}", head, None, column.measure.words))
     y += px(21)
     for place, panel in enumerate(panels):
         _draw_row_start(desk, panel, place, (x, y, width, px(22)), names_end)
@@ -97,14 +97,14 @@ def _draw_table(desk: Desk, x: int, y: int, width: int) -> int:
     return y + px(6)
 
 
-def _draw_row_start(desk: Desk, panel: Panel, place: int, row: Box, names_end: int) -> None:
+def _draw_row_start(desk: ViewContext, panel: Panel, place: int, row: Box, names_end: int) -> None:
     x, y = row[:2]
     left = mark.draw(desk.canvas, x, y + desk.canvas.px(10), place) + desk.canvas.px(5)
     desk.canvas.text((left, y), panel.view.label, size=13, width=max(0, names_end - left))
     tip = f"{wording.full_name(panel.view)}: {panel.view.state_word}"
     if panel.crowd is not None:
         tip += f"; {wording.crowd_costs(panel.crowd, panel.view.metrics.suboptimality)}"
-    desk.canvas.spot(HotSpot(f"compare:{panel.key}", row, partial(desk.session.focus, panel.key), tip))
+    desk.canvas.spot(HitRegion(f"compare:{panel.key}", row, partial(desk.session.focus, panel.key), tip))
 
 
 class _Column:
@@ -131,7 +131,7 @@ def _ends(widths: list[int], gap: int, right: int) -> list[int]:
     return list(before)[::-1]
 
 
-def _draw_reference(desk: Desk, x: int, y: int, width: int) -> int:
+def _draw_reference(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the denominator of the ratios: the computed optimal cost, and the one stated in a problem list."""
     canvas = desk.canvas
     if all(panel.view.has_own_ends for panel in desk.session.run.panels):

@@ -7,8 +7,8 @@ from ui.model import turning
 from ui.model.layout import Box
 from ui.model.tools import MAX_BRUSH, SELECT, TOOL_NAMES
 from ui.panels import bridges, selection_tab, stepper
-from ui.panels.desk import Desk
-from ui.widgets.canvas import HotSpot
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import HitRegion
 
 _PAINTING = (
     "Drag: block or free, the first cell decides. Right drag: free. Shift+click: line from the last cell. "
@@ -20,7 +20,7 @@ _SELECTING = (
 )
 
 
-def draw(desk: Desk, box: Box) -> int:
+def draw(desk: ViewContext, box: Box) -> int:
     """Draw the tab and return its bottom."""
     x, y, width, _ = box
     y = _draw_tools(desk, x, y, width)
@@ -33,7 +33,7 @@ def draw(desk: Desk, box: Box) -> int:
     return _draw_rules(desk, x, y, width)
 
 
-def _draw_tools(desk: Desk, x: int, y: int, width: int) -> int:
+def _draw_tools(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     px = canvas.px
     height = px(28)
@@ -77,7 +77,7 @@ def _draw_tools(desk: Desk, x: int, y: int, width: int) -> int:
     return y if desk.state.tool == SELECT else _draw_brush(desk, x, y, width)
 
 
-def _draw_brush(desk: Desk, x: int, y: int, width: int) -> int:
+def _draw_brush(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     px = canvas.px
     canvas.text((x, y), "Brush size", size=13, colour=desk.palette.dim)
@@ -100,7 +100,7 @@ def _draw_brush(desk: Desk, x: int, y: int, width: int) -> int:
     return y + px(30)
 
 
-def _draw_history(desk: Desk, x: int, y: int, width: int) -> int:
+def _draw_history(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     px = canvas.px
     third = (width - px(12)) // 3
@@ -120,7 +120,7 @@ def _draw_history(desk: Desk, x: int, y: int, width: int) -> int:
     return y + px(40)
 
 
-def _draw_switches(desk: Desk, x: int, y: int, width: int) -> int:
+def _draw_switches(desk: ViewContext, x: int, y: int, width: int) -> int:
     states = desk.session.run.world.switch_states()
     if not states:
         return y
@@ -132,7 +132,7 @@ def _draw_switches(desk: Desk, x: int, y: int, width: int) -> int:
         row = (x, y, width, px(28))
         key = desk.key_of(f"switch_{i + 1}")
         hot = canvas.spot(
-            HotSpot(
+            HitRegion(
                 f"switch:{name}",
                 row,
                 partial(bridges.flip, desk, name),
@@ -160,7 +160,7 @@ def _draw_switches(desk: Desk, x: int, y: int, width: int) -> int:
     return y + px(6)
 
 
-def _draw_changes(desk: Desk, x: int, y: int, width: int) -> int:
+def _draw_changes(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the random changes of the papers: on or off, percentage of cells, and interval."""
     canvas = desk.canvas
     px = canvas.px
@@ -189,7 +189,7 @@ def _draw_changes(desk: Desk, x: int, y: int, width: int) -> int:
     return y + px(40)
 
 
-def _draw_tick_ms(desk: Desk, x: int, y: int, width: int) -> int:
+def _draw_tick_ms(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the time limit in milliseconds that all agents share in a tick, as in a game."""
     canvas, limit = desk.canvas, desk.session.run.world.tick_ms
     px = canvas.px
@@ -217,7 +217,7 @@ RULE_TIPS = {
 }
 
 
-def _draw_movement(desk: Desk, x: int, y: int, width: int) -> int:
+def _draw_movement(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the movement rule and the cost of a diagonal; changing either begins the run again."""
     canvas, movement = desk.canvas, desk.session.run.world.grid.movement
     px = canvas.px
@@ -236,7 +236,7 @@ def _draw_movement(desk: Desk, x: int, y: int, width: int) -> int:
     return y + px(12)
 
 
-def _draw_rules(desk: Desk, x: int, y: int, width: int) -> int:
+def _draw_rules(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw name, size and movement rule of the map, and how the mouse edits."""
     grid = desk.session.run.world.grid
     canvas = desk.canvas

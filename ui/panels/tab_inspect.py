@@ -15,12 +15,12 @@ from ui.model.layout import Box
 from ui.model.run import Panel
 from ui.model.wording import NOT_YET
 from ui.panels import mark, why_line
-from ui.panels.desk import Desk
+from ui.panels.desk import ViewContext
 
 LETTERS = {".": "free", "G": "grass", "S": "swamp", "B": "free", "W": "water", "T": "trees", "@": "wall", "O": "wall"}
 
 
-def draw(desk: Desk, box: Box) -> int:
+def draw(desk: ViewContext, box: Box) -> int:
     """Draw the tab and return its bottom."""
     x, y, width, _ = box
     canvas, palette = desk.canvas, desk.palette
@@ -45,11 +45,11 @@ def draw(desk: Desk, box: Box) -> int:
     return y
 
 
-def _have_own_goals(desk: Desk) -> bool:
+def _have_own_goals(desk: ViewContext) -> bool:
     return any(panel.subject.goal != panel.world.goal for panel in desk.session.run.panels)
 
 
-def _distance_facts(desk: Desk, panel: Panel, cell: int) -> list[tuple[str, str]]:
+def _distance_facts(desk: ViewContext, panel: Panel, cell: int) -> list[tuple[str, str]]:
     """Return the true distance as a fact of the panel's agent, if agents have goals of their own."""
     if not _have_own_goals(desk) or panel.mind is None:
         return []
@@ -57,7 +57,7 @@ def _distance_facts(desk: Desk, panel: Panel, cell: int) -> list[tuple[str, str]
     return [("true distance", NOT_YET if distance is None else _number(distance))]
 
 
-def _draw_cell(desk: Desk, x: int, y: int, width: int, cell: int) -> int:
+def _draw_cell(desk: ViewContext, x: int, y: int, width: int, cell: int) -> int:
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
     grid = desk.session.run.world.grid
@@ -84,13 +84,13 @@ def _draw_cell(desk: Desk, x: int, y: int, width: int, cell: int) -> int:
     return y + px(6)
 
 
-def _why_shown(desk: Desk) -> str:
+def _why_shown(desk: ViewContext) -> str:
     if desk.state.pinned is not None:
         return "pinned" if desk.is_picture else desk.worded("pinned; {key:cancel} lets go")
     return desk.worded(f"{'under the pointer' if desk.state.hover else 'cell cursor'}; {{key:pin_cell}} pins")
 
 
-def _pair(desk: Desk, x: int, y: int, width: int, name: str, value: str) -> int:
+def _pair(desk: ViewContext, x: int, y: int, width: int, name: str, value: str) -> int:
     desk.canvas.text((x, y), name, size=13, colour=desk.palette.dim)
     desk.canvas.text((x + width, y), value, size=13, face="mono", align="right", width=width * 2 // 3)
     return y + desk.canvas.px(20)
@@ -180,7 +180,9 @@ def _size(count: int) -> str:
     return f"{count / 1e3:,.1f} kB" if count < 1_000_000 else f"{count / 1e6:,.1f} MB"
 
 
-def _draw_agent(desk: Desk, row: tuple[int, int, int], panel: Panel, place: int, facts: list[tuple[str, str]]) -> int:
+def _draw_agent(
+    desk: ViewContext, row: tuple[int, int, int], panel: Panel, place: int, facts: list[tuple[str, str]]
+) -> int:
     """Draw the section of one agent and return its bottom.
 
     Args:

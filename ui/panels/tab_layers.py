@@ -11,8 +11,8 @@ from ui.draw.theme import HEAT_MAPS
 from ui.model.layers import HEAT_KINDS, HEAT_NAMES, compared_names
 from ui.model.layout import Box
 from ui.panels import badges, meanings
-from ui.panels.desk import Desk
-from ui.widgets.canvas import HotSpot
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import HitRegion
 
 KEEP = "Keep for every file"
 
@@ -45,7 +45,7 @@ HIDDEN_HEAT = "slow motion shows the search instead"
 CROWD_HEAT = "a crowd has visits; click an agent for its own"
 
 
-def draw(desk: Desk, box: Box) -> int:
+def draw(desk: ViewContext, box: Box) -> int:
     """Draw the tab and return its bottom."""
     x, y, width, height = box
     px = desk.canvas.px
@@ -61,7 +61,7 @@ def draw(desk: Desk, box: Box) -> int:
     return _draw_others(desk, (x, y + px(6), width, row), [layer for layer in LAYERS if layer not in shown])
 
 
-def _draw_keep(desk: Desk, box: Box) -> int:
+def _draw_keep(desk: ViewContext, box: Box) -> int:
     """Draw the button that stores the present view as the user's default, and return the top of what follows."""
     px = desk.canvas.px
     desk.canvas.button(
@@ -76,7 +76,7 @@ def _draw_keep(desk: Desk, box: Box) -> int:
     return box[1] + box[3] + px(8)
 
 
-def _draw_others(desk: Desk, box: Box, layers: Sequence[Layer]) -> int:
+def _draw_others(desk: ViewContext, box: Box, layers: Sequence[Layer]) -> int:
     """Draw the layers that do not apply to any agent on screen, and return the bottom."""
     if not layers:
         return box[1]
@@ -87,7 +87,7 @@ def _draw_others(desk: Desk, box: Box, layers: Sequence[Layer]) -> int:
     return _draw_rows(desk, (x, y + px(30), width, row), layers)
 
 
-def _draw_rows(desk: Desk, first: Box, layers: Iterable[Layer]) -> int:
+def _draw_rows(desk: ViewContext, first: Box, layers: Iterable[Layer]) -> int:
     """Draw one row per layer and return the bottom."""
     px = desk.canvas.px
     x, y, width, row = first
@@ -100,7 +100,7 @@ def _draw_rows(desk: Desk, first: Box, layers: Iterable[Layer]) -> int:
     return y
 
 
-def _draw_row(desk: Desk, box: Box, layer: Layer) -> None:
+def _draw_row(desk: ViewContext, box: Box, layer: Layer) -> None:
     canvas = desk.canvas
     x, y, width, height = box
     px, middle = canvas.px, y + height // 2
@@ -113,13 +113,13 @@ def _draw_row(desk: Desk, box: Box, layer: Layer) -> None:
     canvas.text((x + width, middle), key, size=11, face="mono", colour=desk.palette.dim, align="right", middle=True)
 
 
-def highest_level(desk: Desk) -> int:
+def highest_level(desk: ViewContext) -> int:
     """Return the highest abstraction level of all agents on screen; 0 if no agent has an abstraction."""
     prepared = (data for panel in desk.scene.shown_panels for data in panel.view.agent.prepared)
     return max((highest(data.tables) for data in prepared if data.kind == ABSTRACTION), default=0)
 
 
-def _draw_level(desk: Desk, box: Box, top: int) -> None:
+def _draw_level(desk: ViewContext, box: Box, top: int) -> None:
     """Draw the slider for the abstraction level of the regions: each agent's own level, or one level for all."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
@@ -141,7 +141,7 @@ def _draw_level(desk: Desk, box: Box, top: int) -> None:
     )
 
 
-def _draw_heat(desk: Desk, box: Box) -> int:
+def _draw_heat(desk: ViewContext, box: Box) -> int:
     """Draw the choice of heat maps, their options and the colour bar, and return the top of what follows."""
     canvas = desk.canvas
     x, y, width, _ = box
@@ -165,7 +165,7 @@ def _draw_heat(desk: Desk, box: Box) -> int:
     return y + px(6)
 
 
-def _why_not(desk: Desk, kind: str) -> str:
+def _why_not(desk: ViewContext, kind: str) -> str:
     """Return why no heat is visible."""
     if desk.scene.hides_heat:
         return HIDDEN_HEAT
@@ -173,7 +173,7 @@ def _why_not(desk: Desk, kind: str) -> str:
     return CROWD_HEAT if has_crowd else NO_HEAT[kind]
 
 
-def _draw_heat_options(desk: Desk, x: int, y: int, width: int) -> None:
+def _draw_heat_options(desk: ViewContext, x: int, y: int, width: int) -> None:
     """Draw the clickable names of the scale (linear or logarithmic) and of the colours."""
     canvas = desk.canvas
     heat = desk.scene.layers.heat
@@ -182,13 +182,13 @@ def _draw_heat_options(desk: Desk, x: int, y: int, width: int) -> None:
         used = canvas.text_width(word, 12)
         spot_box = (right - used, y - canvas.px(2), used, canvas.px(18))
         hot = canvas.spot(
-            HotSpot(command, spot_box, partial(desk.run, command), desk.tip_of(command), desk.key_of(command))
+            HitRegion(command, spot_box, partial(desk.run, command), desk.tip_of(command), desk.key_of(command))
         )
         canvas.text((right, y), word, size=12, colour=desk.palette.text if hot else desk.palette.accent, align="right")
         right -= used + canvas.px(12)
 
 
-def _draw_bar(desk: Desk, box: Box) -> None:
+def _draw_bar(desk: ViewContext, box: Box) -> None:
     """Draw the colour bands with the values of the first and the last; the scale is the same in all panels."""
     canvas, scale = desk.canvas, desk.scene.heat_scale
     x, y, width, height = box
@@ -197,7 +197,7 @@ def _draw_bar(desk: Desk, box: Box) -> None:
     for i, (colour, label) in enumerate(zip(colours, scale.labels, strict=True)):
         left, right = x + i * width // count, x + (i + 1) * width // count
         canvas.fill((left, y, right - left, height), colour)
-        canvas.spot(HotSpot(f"band:{i}", (left, y, right - left, height), None, label))
+        canvas.spot(HitRegion(f"band:{i}", (left, y, right - left, height), None, label))
     below = y + height + canvas.px(4)
     canvas.text((x, below), scale.lowest, size=12, face="mono", colour=desk.palette.dim)
     canvas.text((x + width, below), scale.highest, size=12, face="mono", colour=desk.palette.dim, align="right")
@@ -210,7 +210,7 @@ def _draw_bar(desk: Desk, box: Box) -> None:
     )
 
 
-def _draw_compared(desk: Desk, box: Box) -> None:
+def _draw_compared(desk: ViewContext, box: Box) -> None:
     """Draw the names of the panels A and B, each to the right of its badge.
 
     A short name leaves the rest of its width to the other name.
@@ -221,7 +221,7 @@ def _draw_compared(desk: Desk, box: Box) -> None:
     minus = " - "
     room = width - 2 * (height + px(5)) - canvas.text_width(minus, 12)
     needed = [canvas.text_width(name, 12) for name in names]
-    canvas.spot(HotSpot("compared", box, None, f"Orange: more visits by {names[0]}. Blue: more by {names[1]}"))
+    canvas.spot(HitRegion("compared", box, None, f"Orange: more visits by {names[0]}. Blue: more by {names[1]}"))
     for letter, name, other in zip("AB", names, reversed(needed), strict=True):
         badges.draw_badge(canvas, (x, y, height, height), letter)
         x += height + px(5)
@@ -230,13 +230,13 @@ def _draw_compared(desk: Desk, box: Box) -> None:
             x += canvas.text((x, y + height // 2), minus, size=12, colour=desk.palette.dim, middle=True)
 
 
-def next_heat(desk: Desk) -> None:
+def next_heat(desk: ViewContext) -> None:
     """Switch to the next kind of heat map."""
     kinds = list(HEAT_KINDS)
     desk.scene.layers.show_heat(kinds[(kinds.index(desk.scene.layers.heat.kind) + 1) % len(kinds)])
 
 
-def next_colours(desk: Desk) -> None:
+def next_colours(desk: ViewContext) -> None:
     """Switch to the next colours of heat maps."""
     names = HEAT_MAPS
     after = names[(names.index(desk.scene.layers.heat.colours) + 1) % len(names)]

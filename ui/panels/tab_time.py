@@ -6,11 +6,11 @@ from sim.time.branches import Branch
 from ui.draw.theme import mix
 from ui.model import branching, script
 from ui.model.layout import Box
-from ui.model.script import Deed
+from ui.model.script import ScriptEntry
 from ui.model.session import Session
 from ui.model.wording import RunNames
-from ui.panels.desk import Desk
-from ui.widgets.canvas import HotSpot
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import HitRegion
 
 MAX_DEEDS = 200  # maximum number of lines listed; of a longer script the latest are shown
 BUTTONS = (
@@ -23,7 +23,7 @@ BUTTONS = (
 )
 
 
-def draw(desk: Desk, box: Box) -> int:
+def draw(desk: ViewContext, box: Box) -> int:
     """Draw the tab and return its bottom."""
     x, y, width, _ = box
     session = desk.session
@@ -51,7 +51,7 @@ def tree_order(session: Session) -> list[tuple[int, Branch]]:
     return found + [(0, b) for b in session.run.tree.branches.values() if b.number not in listed]
 
 
-def _draw_branch(desk: Desk, session: Session, x: int, y: int, width: int, branch: Branch, depth: int) -> int:
+def _draw_branch(desk: ViewContext, session: Session, x: int, y: int, width: int, branch: Branch, depth: int) -> int:
     """Draw a row with check box, name and the tick at which the branch left its parent.
 
     Returns:
@@ -63,7 +63,7 @@ def _draw_branch(desk: Desk, session: Session, x: int, y: int, width: int, branc
     is_focused = branch.number == session.run.front
     is_shown = branch.number in session.run.shown
     hot = canvas.spot(
-        HotSpot(
+        HitRegion(
             f"branch:{branch.number}",
             row,
             partial(branching.show, session, branch.number),
@@ -100,7 +100,7 @@ def _draw_branch(desk: Desk, session: Session, x: int, y: int, width: int, branc
     return y + px(28)
 
 
-def _draw_buttons(desk: Desk, x: int, y: int, width: int) -> int:
+def _draw_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     px = canvas.px
     third = (width - px(12)) // 3
@@ -129,7 +129,7 @@ def _draw_buttons(desk: Desk, x: int, y: int, width: int) -> int:
     return y + px(38)
 
 
-def _draw_divergence(desk: Desk, session: Session, x: int, y: int, width: int) -> int:
+def _draw_divergence(desk: ViewContext, session: Session, x: int, y: int, width: int) -> int:
     """Draw a warning if the digests of the run differ from the stored ones, and return the top of what follows."""
     tick = session.run.timeline.diverged
     if tick is None:
@@ -146,7 +146,7 @@ def _draw_divergence(desk: Desk, session: Session, x: int, y: int, width: int) -
         middle=True,
     )
     canvas.spot(
-        HotSpot(
+        HitRegion(
             "diverged",
             box,
             partial(desk.player.seek, tick),
@@ -159,7 +159,7 @@ def _draw_divergence(desk: Desk, session: Session, x: int, y: int, width: int) -
 # --- the script -----------------------------------------------------------------------------------
 
 
-def _draw_script(desk: Desk, session: Session, x: int, y: int, width: int) -> int:
+def _draw_script(desk: ViewContext, session: Session, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     deeds = script.deeds(session.run)
     complaints = session.run.timeline.complaints()
@@ -175,7 +175,9 @@ def _draw_script(desk: Desk, session: Session, x: int, y: int, width: int) -> in
     return y
 
 
-def _draw_deed(desk: Desk, session: Session, x: int, y: int, width: int, deed: Deed, complaint: str) -> int:
+def _draw_deed(
+    desk: ViewContext, session: Session, x: int, y: int, width: int, deed: ScriptEntry, complaint: str
+) -> int:
     """Draw a line of the script: what was done and when, with buttons to move, repeat or delete it.
 
     Returns:
@@ -193,7 +195,7 @@ def _draw_deed(desk: Desk, session: Session, x: int, y: int, width: int, deed: D
     )
     text = deed.command.say(RunNames(session.run.timeline))
     canvas.spot(
-        HotSpot(
+        HitRegion(
             f"deed_text:{deed.id}",
             (x + px(24), y, width - px(24), px(20)),
             partial(desk.player.seek, deed.tick),
@@ -207,7 +209,7 @@ def _draw_deed(desk: Desk, session: Session, x: int, y: int, width: int, deed: D
     return _draw_deed_buttons(desk, session, x + px(24), y + px(22), deed) + px(8)
 
 
-def _draw_deed_buttons(desk: Desk, session: Session, x: int, y: int, deed: Deed) -> int:
+def _draw_deed_buttons(desk: ViewContext, session: Session, x: int, y: int, deed: ScriptEntry) -> int:
     canvas = desk.canvas
     px = canvas.px
     actions = (

@@ -5,8 +5,8 @@ from functools import partial
 
 from sim.movement import USUAL
 from ui.model.layout import Box
-from ui.panels.desk import Desk
-from ui.widgets.canvas import HotSpot
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import HitRegion
 
 BUTTONS = (
     ("help", "Help"),
@@ -28,7 +28,7 @@ The shortcuts on the buttons are left out before; Open is always shown.
 MIN_TITLE = 90
 
 
-def draw(desk: Desk, box: Box, indicator: Callable[[int, int], int] | None = None) -> None:
+def draw(desk: ViewContext, box: Box, indicator: Callable[[int, int], int] | None = None) -> None:
     """Draw the bar.
 
     Args:
@@ -49,7 +49,7 @@ def draw(desk: Desk, box: Box, indicator: Callable[[int, int], int] | None = Non
     _draw_title(desk, left, right - px(12), box)
 
 
-def _draw_title(desk: Desk, left: int, right: int, box: Box) -> None:
+def _draw_title(desk: ViewContext, left: int, right: int, box: Box) -> None:
     """Draw the title of the open file and the beginning of its description; a click shows the whole description."""
     canvas = desk.canvas
     _, y, _, height = box
@@ -62,18 +62,18 @@ def _draw_title(desk: Desk, left: int, right: int, box: Box) -> None:
     about = partial(desk.run, "about") if caption else None
     tip = f"{title}\n{desk.tip_of('about')}: click to read all of it" if caption else title
     key = desk.key_of("about") if caption else ""
-    canvas.spot(HotSpot("title", (left, y, used, height), about, tip, key))
+    canvas.spot(HitRegion("title", (left, y, used, height), about, tip, key))
     left += used + px(14)
     left = _draw_movement(desk, left, right, box)
     left = _draw_divergence(desk, left, right, box)
     if caption and used and right - left > px(108):
         place = (left, y, right - left, height)
-        ink = desk.palette.text if canvas.spot(HotSpot("caption", place, about, tip, key)) else desk.palette.dim
+        ink = desk.palette.text if canvas.spot(HitRegion("caption", place, about, tip, key)) else desk.palette.dim
         text = " ".join(caption.split())
         canvas.text((left, middle), text, size=13, colour=ink, middle=True, width=right - left)
 
 
-def _draw_movement(desk: Desk, left: int, right: int, box: Box) -> int:
+def _draw_movement(desk: ViewContext, left: int, right: int, box: Box) -> int:
     """Draw the movement rule if it is not the usual one, as a single word if there is no room for more."""
     canvas, movement = desk.canvas, desk.session.run.world.grid.movement
     if movement == USUAL:
@@ -82,11 +82,11 @@ def _draw_movement(desk: Desk, left: int, right: int, box: Box) -> int:
     place = (left, box[1] + box[3] // 2)
     used = canvas.text(place, words, colour=desk.palette.accent, middle=True, width=max(0, right - left))
     tip = f"{movement.words}: changed on the Edit tab, begins the run again"
-    canvas.spot(HotSpot("title:movement", (left, box[1], used, box[3]), partial(desk.run, "tab_edit"), tip))
+    canvas.spot(HitRegion("title:movement", (left, box[1], used, box[3]), partial(desk.run, "tab_edit"), tip))
     return left + used + canvas.px(14)
 
 
-def _draw_divergence(desk: Desk, left: int, right: int, box: Box) -> int:
+def _draw_divergence(desk: ViewContext, left: int, right: int, box: Box) -> int:
     """Draw a warning while the open run differs from the saved one."""
     canvas, found = desk.canvas, desk.session.run.timeline.divergence
     if found is None:
@@ -103,11 +103,11 @@ def _draw_divergence(desk: Desk, left: int, right: int, box: Box) -> int:
     )
     who = f": {', '.join(found.agents)}" if found.agents else ""
     tip = f"The run is not the one that was saved{who}. Its digest was {found.was}, it is {found.now}"
-    canvas.spot(HotSpot("title:diverged", (left, box[1], used, box[3]), partial(desk.player.seek, found.tick), tip))
+    canvas.spot(HitRegion("title:diverged", (left, box[1], used, box[3]), partial(desk.player.seek, found.tick), tip))
     return left + used + canvas.px(14)
 
 
-def _draw_buttons(desk: Desk, left: int, right: int, middle: int) -> int:
+def _draw_buttons(desk: ViewContext, left: int, right: int, middle: int) -> int:
     """Draw as many buttons as fit, right-aligned, and return their left edge."""
     canvas = desk.canvas
     height = canvas.px(28)
@@ -121,7 +121,7 @@ def _draw_buttons(desk: Desk, left: int, right: int, middle: int) -> int:
     return right
 
 
-def _fitting(desk: Desk, room: int) -> tuple[list[tuple[str, str]], bool]:
+def _fitting(desk: ViewContext, room: int) -> tuple[list[tuple[str, str]], bool]:
     """Return the buttons that fit into a width, and whether their shortcuts fit too."""
     shown = list(BUTTONS)
     for has_keys, dropped in ((True, ""), (False, ""), *((False, command) for command in DROPPED_FIRST)):
@@ -131,7 +131,7 @@ def _fitting(desk: Desk, room: int) -> tuple[list[tuple[str, str]], bool]:
     return shown, False
 
 
-def _button_width(desk: Desk, command: str, label: str, has_key: bool) -> int:
+def _button_width(desk: ViewContext, command: str, label: str, has_key: bool) -> int:
     canvas = desk.canvas
     key = canvas.text_width(desk.key_of(command), 11, "mono") + canvas.px(10) if has_key else 0
     return canvas.text_width(label, 13) + key + canvas.px(20)

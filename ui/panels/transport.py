@@ -9,8 +9,8 @@ from ui.draw.theme import mix
 from ui.model import clock, turning, wording
 from ui.model.layout import TIME_ROW, TRANSPORT, Box
 from ui.panels import scrubber
-from ui.panels.desk import Desk
-from ui.widgets.canvas import HotSpot
+from ui.panels.desk import ViewContext
+from ui.widgets.canvas import HitRegion
 
 UNTIL = (
     ("until_move", "move"),
@@ -27,7 +27,7 @@ MIN_UNTIL = 130  # minimum width of the "run until" buttons in design units, if 
 MIN_TIME = 220  # minimum width of the time line in design units; sliders are left out instead, since they have keys
 
 
-def draw(desk: Desk, box: Box) -> None:
+def draw(desk: ViewContext, box: Box) -> None:
     """Draw as many controls as fit, from left to right; all of them also have keys."""
     canvas = desk.canvas
     canvas.fill(box, desk.palette.surface, 8)
@@ -52,20 +52,20 @@ def draw(desk: Desk, box: Box) -> None:
         scrubber.draw(desk, (left + px(14), y + px(30), right - left - px(14), height - px(32)))
 
 
-def _draw_buttons(desk: Desk, left: int, middle: int) -> int:
+def _draw_buttons(desk: ViewContext, left: int, middle: int) -> int:
     for command, radius in (("to_start", 13), ("step_back", 13), ("play", 20), ("step", 13), ("to_end", 13)):
         left = _round(desk, command, left, middle, radius) + desk.canvas.px(6)
     return left - desk.canvas.px(6)
 
 
-def _round(desk: Desk, command: str, left: int, middle: int, radius: float) -> int:
+def _round(desk: ViewContext, command: str, left: int, middle: int, radius: float) -> int:
     """Draw a round button with an icon and return its right edge."""
     canvas, palette = desk.canvas, desk.palette
     r = canvas.px(radius)
     centre = (left + r, middle)
     box = (left, middle - r, 2 * r, 2 * r)
     act = desk.doer_of(command)
-    hot = canvas.spot(HotSpot(f"transport:{command}", box, act, desk.tip_of(command), desk.key_of(command)))
+    hot = canvas.spot(HitRegion(f"transport:{command}", box, act, desk.tip_of(command), desk.key_of(command)))
     hot = hot and act is not None
     is_main = command == "play"
     ground = palette.accent if is_main else palette.hover if hot else palette.raised
@@ -76,7 +76,7 @@ def _round(desk: Desk, command: str, left: int, middle: int, radius: float) -> i
     return left + 2 * r
 
 
-def _icon(desk: Desk, command: str, centre: tuple[int, int], radius: int, ink: tuple[int, int, int]) -> None:
+def _icon(desk: ViewContext, command: str, centre: tuple[int, int], radius: int, ink: tuple[int, int, int]) -> None:
     x, y = centre
     s = radius * 0.42
     surface = desk.canvas.surface
@@ -101,7 +101,7 @@ def _icon(desk: Desk, command: str, centre: tuple[int, int], radius: int, ink: t
         pygame.draw.rect(surface, ink, (edge - (0 if sign > 0 else bar), y - s, bar, 2 * s))
 
 
-def _draw_tick(desk: Desk, left: int, y: int, height: int) -> int:
+def _draw_tick(desk: ViewContext, left: int, y: int, height: int) -> int:
     canvas = desk.canvas
     _label(desk, left, y, "tick")
     text = f"{desk.session.tick:,}"
@@ -116,11 +116,11 @@ def _draw_tick(desk: Desk, left: int, y: int, height: int) -> int:
     return left + max(used, canvas.text_width("00,000", 20, "mono"), canvas.text_width(word, 12))
 
 
-def _label(desk: Desk, left: int, y: int, text: str) -> None:
+def _label(desk: ViewContext, left: int, y: int, text: str) -> None:
     desk.canvas.text((left, y + desk.canvas.px(8)), text, size=12, colour=desk.palette.dim)
 
 
-def _draw_speed(desk: Desk, left: int, y: int, height: int) -> int:
+def _draw_speed(desk: ViewContext, left: int, y: int, height: int) -> int:
     canvas = desk.canvas
     width = canvas.px(SLIDER)
     _label(desk, left, y, "speed")
@@ -145,7 +145,7 @@ def _draw_speed(desk: Desk, left: int, y: int, height: int) -> int:
     return left + width
 
 
-def _draw_slow_motion(desk: Desk, left: int, y: int, width: int) -> None:
+def _draw_slow_motion(desk: ViewContext, left: int, y: int, width: int) -> None:
     """Draw the button for slow motion, which shows the progress within the tick while it is on."""
     canvas, is_on = desk.canvas, desk.player.is_slow_motion
     label = "slow motion" if not is_on or desk.player.reveal is None else _revealed(desk)
@@ -161,13 +161,13 @@ def _draw_slow_motion(desk: Desk, left: int, y: int, width: int) -> None:
     )
 
 
-def _revealed(desk: Desk) -> str:
+def _revealed(desk: ViewContext) -> str:
     """Return the progress of slow motion within the tick, for the agent with the most expansions in it."""
     most = desk.player.last_expansions
     return f"expansion {min(desk.player.reveal or 0, most):,} of {most:,}"
 
 
-def _draw_budget(desk: Desk, left: int, y: int, height: int) -> int:
+def _draw_budget(desk: ViewContext, left: int, y: int, height: int) -> int:
     canvas = desk.canvas
     width = canvas.px(SLIDER)
     budget = desk.session.run.world.budget
@@ -185,14 +185,14 @@ def _draw_budget(desk: Desk, left: int, y: int, height: int) -> int:
         lambda step: desk.run("raise_budget" if step > 0 else "lower_budget"),
         _budget_tip(desk),
         desk.keys_of("raise_budget", "lower_budget"),
-        is_enabled=not desk.why_not("raise_budget"),
+        is_enabled=not desk.disabled_reason("raise_budget"),
     )
     return left + width
 
 
-def _budget_tip(desk: Desk) -> str:
+def _budget_tip(desk: ViewContext) -> str:
     """Return which agents the shared budget affects, or why it affects none."""
-    if reason := desk.why_not("raise_budget"):
+    if reason := desk.disabled_reason("raise_budget"):
         return reason
     sharing = turning.sharing_budget(desk.session)
     if len(sharing) == len(desk.session.run.world.walkers):
@@ -205,7 +205,7 @@ def _budget_tip(desk: Desk) -> str:
     return f"Expansions a tick, for {whose}"
 
 
-def _draw_until(desk: Desk, left: int, right: int, y: int, rows: int) -> None:
+def _draw_until(desk: ViewContext, left: int, right: int, y: int, rows: int) -> None:
     """Draw the buttons for "run until", as many as fit into `rows` rows."""
     canvas, px = desk.canvas, desk.canvas.px
     x, top, size = left, y + px(6), px(22)

@@ -2,12 +2,12 @@
 
 from ui.model.run import Panel
 from ui.model.why import why
-from ui.panels.desk import Desk
+from ui.panels.desk import ViewContext
 
 SIZE = 12.5
 
 
-def draw(desk: Desk, x: int, y: int, width: int, panel: Panel) -> int:
+def draw(desk: ViewContext, x: int, y: int, width: int, panel: Panel) -> int:
     """Draw the sentence below the agent's name and return the bottom; nothing for a crowd without a selected agent."""
     text = sentence(desk, panel)
     if not text:
@@ -16,7 +16,7 @@ def draw(desk: Desk, x: int, y: int, width: int, panel: Panel) -> int:
     return y + desk.canvas.wrapped(box, text, size=SIZE) + desk.canvas.px(4)
 
 
-def sentence(desk: Desk, panel: Panel) -> str:
+def sentence(desk: ViewContext, panel: Panel) -> str:
     """Return the explanation of an agent's last move, cached for each snapshot.
 
     Finding a fork takes as many steps as the way to it, so the explanation is not computed in every frame.

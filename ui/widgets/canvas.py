@@ -1,6 +1,6 @@
 """Immediate-mode drawing and hit testing of the window's own controls: text, chips, buttons, check boxes, sliders.
 
-Every control is redrawn from the current state, and a clickable control registers a HotSpot while it is drawn. A
+Every control is redrawn from the current state, and a clickable control registers a HitRegion while it is drawn. A
 control is therefore one line of code, always agrees with what it shows, and needs no rebuilding when the window, the
 scale or the theme changes. Controls that keep state between frames (text fields, lists, file dialogs) are elements of
 pygame_gui.
@@ -34,7 +34,7 @@ Action = Callable[[], None]
 
 
 @dataclass(frozen=True)
-class HotSpot:
+class HitRegion:
     """Rectangle that reacts to the mouse, registered by a control while it is drawn.
 
     `id` names the rectangle in tests and keeps the keyboard focus on the same control from frame to frame.
@@ -79,9 +79,9 @@ class Canvas:
         """
         self.fonts = Fonts()
         self.scale = scale
-        self.spots: list[HotSpot] = []  # hot spots of this frame, in drawing order
+        self.spots: list[HitRegion] = []  # hot spots of this frame, in drawing order
         self.focus_id: str | None = None  # id of the control that has the keyboard focus
-        self.held: HotSpot | None = None  # hot spot that is being dragged
+        self.held: HitRegion | None = None  # hot spot that is being dragged
         self.mouse: tuple[int, int] = (-1, -1)  # mouse position in pixels
         self.takes_mouse = True  # False while a modal dialog is open
         self.renewed: list[Box] = []  # dirty rectangles: regions drawn in this frame
@@ -91,7 +91,7 @@ class Canvas:
         # Whether the window rests, whether redraws are postponed in this frame, and whether the last frame was busy.
         self._rests = self._waits = self._was_busy = False
         self._turn = 0  # frame counter of the round-robin, stopped while redraws are postponed
-        self._parts: dict[str, list[HotSpot]] = {}  # hot spots of each region, from its last redraw
+        self._parts: dict[str, list[HitRegion]] = {}  # hot spots of each region, from its last redraw
         self._groups: dict[str, None] = {}  # groups of regions in round-robin order (a dict used as an ordered set)
 
     def begin(
@@ -159,7 +159,7 @@ class Canvas:
 
     # --- hot spots --------------------------------------------------------------------------------
 
-    def spot(self, spot: HotSpot) -> bool:
+    def spot(self, spot: HitRegion) -> bool:
         """Register a hot spot, clipped to the visible area, and return whether the mouse is over it."""
         seen = pygame.Rect(spot.box).clip(self.surface.get_clip())
         is_seen = bool(seen.width and seen.height)
@@ -173,7 +173,7 @@ class Canvas:
         if box != spot.box:
             spot = replace(spot, box=box)
         self.spots.append(spot)
-        return self.is_hot(spot.box)
+        return self.is_hovered(spot.box)
 
     @contextmanager
     def clipped(self, box: Box, *, scrolls: bool = False) -> Iterator[None]:
@@ -190,19 +190,19 @@ class Canvas:
         self._scrolls = did_scroll
         self.surface.set_clip(before)
 
-    def is_hot(self, box: Box) -> bool:
+    def is_hovered(self, box: Box) -> bool:
         """Return whether the mouse is over a box, and neither a dialog nor a drag has captured it."""
         return self.takes_mouse and self.held is None and contains(box, self.mouse)
 
-    def spot_at(self, position: tuple[int, int]) -> HotSpot | None:
+    def hit_test(self, position: tuple[int, int]) -> HitRegion | None:
         """Return the topmost hot spot at a position; later drawing is on top of earlier drawing."""
         return next((s for s in reversed(self.spots) if contains(s.box, position)), None)
 
-    def wheel_spot_at(self, position: tuple[int, int]) -> HotSpot | None:
+    def wheel_spot_at(self, position: tuple[int, int]) -> HitRegion | None:
         """Return the topmost hot spot at a position that reacts to the mouse wheel."""
         return next((s for s in reversed(self.spots) if s.wheel and contains(s.box, position)), None)
 
-    def spot_named(self, spot_id: str) -> HotSpot | None:
+    def spot_named(self, spot_id: str) -> HitRegion | None:
         """Return the hot spot with an id, or None if it is not visible in this frame."""
         return next((s for s in self.spots if s.id == spot_id), None)
 
@@ -356,7 +356,7 @@ class Canvas:
             colour: Colour of the label; None for the usual one.
         """
         palette = self.palette
-        hot = self.spot(HotSpot(spot_id, box, action, tip or label, key)) and action is not None
+        hot = self.spot(HitRegion(spot_id, box, action, tip or label, key)) and action is not None
         ground = palette.accent if is_on else palette.hover if hot else palette.raised
         self.fill(box, ground, 6)
         ink = palette.on_accent if is_on else colour or (palette.text if action else palette.dim)
@@ -382,7 +382,7 @@ class Canvas:
 
     def check_box(self, spot_id: str, box: Box, is_on: bool, action: Action, *, tip: str = "", key: str = "") -> None:
         """Draw a check box at the left end of `box`; a click anywhere in `box` calls `action`."""
-        hot = self.spot(HotSpot(spot_id, box, action, tip, key))
+        hot = self.spot(HitRegion(spot_id, box, action, tip, key))
         side = self.px(15)
         square = (box[0], box[1] + (box[3] - side) // 2, side, side)
         palette = self.palette
@@ -489,9 +489,9 @@ class Canvas:
             drag_to(slider_share(position[0] - x, width, radius))
 
         spot = (
-            HotSpot(spot_id, box, None, tip, key, drag=drag, wheel=step)
+            HitRegion(spot_id, box, None, tip, key, drag=drag, wheel=step)
             if is_enabled
-            else HotSpot(spot_id, box, None, tip)
+            else HitRegion(spot_id, box, None, tip)
         )
         hot = self.spot(spot) and is_enabled
         text, accent = (self.palette.text, self.palette.accent) if is_enabled else (self.palette.dim, self.palette.dim)
@@ -507,7 +507,7 @@ class Canvas:
             radius,
         )
 
-    def tooltip(self, spot: HotSpot) -> Box:
+    def tooltip(self, spot: HitRegion) -> Box:
         """Draw the tooltip of a control near it and return the opaque box that it covers."""
         text, key = spot.tip, spot.key
         pad = self.px(8)

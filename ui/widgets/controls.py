@@ -294,7 +294,7 @@ class FocusRing(UIElement):
         return False
 
 
-class Veil(UIElement):
+class ModalBackdrop(UIElement):
     """Invisible modal backdrop that covers the window and keeps the mouse away from the elements below it."""
 
     def __init__(self, dialog: Holder, layer: int) -> None:
@@ -518,11 +518,11 @@ class Button(Painted):
         return False
 
     def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        is_hot = self.is_under(position)
-        if is_hot != self._is_hot:
-            self._is_hot = is_hot
+        is_hovered = self.is_under(position)
+        if is_hovered != self._is_hot:
+            self._is_hot = is_hovered
             self.refresh()
-        if is_hot and event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
+        if is_hovered and event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
             self.press()
             return True
         return False

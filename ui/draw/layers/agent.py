@@ -9,7 +9,7 @@ from sim.agent_api import Status
 from sim.crowd import CrowdNumbers
 from sim.walker import WalkerView
 from ui.draw import marks
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels.crowd import stamp_some
 from ui.draw.layer import Layer
 from ui.draw.picture import Picture
@@ -59,7 +59,7 @@ def swatch(swatch: Swatch) -> None:
     swatch.markers("agent")
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     if drawing.crowd is not None:
         yield from _crowd_svg(drawing, drawing.crowd)
         if not drawing.has_mind:
@@ -69,7 +69,7 @@ def svg(drawing: Drawing) -> Iterable[str]:
     yield f'<circle cx="{x}" cy="{y}" r="{n(drawing.marker * 1.05)}" fill="{fill}" stroke="{edge}"/>'
 
 
-def _crowd_svg(drawing: Drawing, crowd: Crowd) -> Iterable[str]:
+def _crowd_svg(drawing: SvgPainter, crowd: Crowd) -> Iterable[str]:
     """Yield a dot for each agent of a crowd, in one path per colour."""
     there = crowd.numbers.has_arrived
     for chosen, colour in ((there, drawing.palette.arrived), (~there, drawing.palette.agent)):

@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.kernels import log
 from ui.draw import marks
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.picture import RECENT_TICKS, Picture
@@ -65,7 +65,7 @@ def swatch(swatch: Swatch) -> None:
         strokes.stroke_back_moves(frame, STRIP[1:], ways, 2, seen, width, extra, colour, arm)
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     """Yield an arrow for each straight run of back-moves, offset to the right of its direction."""
     parts = []
     aside, arm = 0.28, max(0.22, 2.2 * drawing.line)

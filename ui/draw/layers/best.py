@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.layer import Layer
 from ui.draw.picture import Picture
 from ui.draw.svg_paths import hexed, n
@@ -18,7 +18,7 @@ def swatch(swatch: Swatch) -> None:
     swatch.markers("best")
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     if drawing.agent.best >= 0:
         x, y = drawing.xy(drawing.agent.best)
         r, colour = drawing.marker * 0.8, drawing.palette.best
@@ -26,7 +26,7 @@ def svg(drawing: Drawing) -> Iterable[str]:
         yield f'<path fill="{hexed(colour)}" stroke="{drawing.around(colour)}" d="{data}"/>'
 
 
-def svg_swatch(drawing: Drawing) -> str:
+def svg_swatch(drawing: SvgPainter) -> str:
     colour = drawing.palette.best
     edge = f'stroke="{drawing.around(colour)}" stroke-width=".08"'
     return f'<path d="M.6 .5L1 .1L1.4 .5L1 .9z" fill="{hexed(colour)}" {edge}/>'

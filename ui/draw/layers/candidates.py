@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import ACCEPTED, GOAL_NOT_REACHED, NOT_REACHED, AgentView
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.layers.records import cells_of, records_of
@@ -57,7 +57,7 @@ def swatch(swatch: Swatch) -> None:
     swatch.markers("refused")
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     palette, line = drawing.palette, drawing.line
     for verdict, cells in tried(drawing.agent):
         is_taken = verdict == ACCEPTED
@@ -70,16 +70,16 @@ def svg(drawing: Drawing) -> Iterable[str]:
             yield f'<path stroke="{colour}" stroke-width="{n(line)}" d="{_cross(drawing, int(climb[1]))}"/>'
 
 
-def _through(drawing: Drawing, cells: Cells) -> str:
+def _through(drawing: SvgPainter, cells: Cells) -> str:
     return "M" + "L".join(f"{x} {y}" for x, y in drawing.points(cells))
 
 
-def _cross(drawing: Drawing, cell: int) -> str:
+def _cross(drawing: SvgPainter, cell: int) -> str:
     (x, y), r = drawing.xy(cell), 0.6 * drawing.marker
     return f"M{n(x - r)} {n(y - r)}L{n(x + r)} {n(y + r)}M{n(x - r)} {n(y + r)}L{n(x + r)} {n(y - r)}"
 
 
-def svg_swatch(drawing: Drawing) -> str:
+def svg_swatch(drawing: SvgPainter) -> str:
     return drawing.line_swatch(drawing.palette.tracing, ".1") if drawing.agent.candidates else ""
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import cellwords, paint
 from ui.draw.layer import Layer
 from ui.draw.map_colours import closed_edge
@@ -22,7 +22,7 @@ def swatch(swatch: Swatch) -> None:
     paint.outline(swatch.frame, 0, 0, swatch.width, swatch.height, packed(closed_edge(swatch.palette)))
 
 
-def svg_fill(drawing: Drawing) -> Iterable[str]:
+def svg_fill(drawing: SvgPainter) -> Iterable[str]:
     return drawing.fill(drawing.words & cellwords.CLOSED != 0, drawing.palette.closed)
 
 

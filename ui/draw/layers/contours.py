@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.map_colours import contour_colour
@@ -61,7 +61,7 @@ def swatch(swatch: Swatch) -> None:
     strokes.stroke_cells(swatch.frame, STRIP, swatch.px(1), packed(contour_colour(swatch.palette)))
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     contours, grid = drawing.agent.contours, drawing.snapshot.grid
     if contours is None:
         return
@@ -75,7 +75,7 @@ def svg(drawing: Drawing) -> Iterable[str]:
         yield f'<text x="{left}" y="{top}" font-size="{size}" fill="{colour}" stroke="none">{text}</text>'
 
 
-def svg_swatch(drawing: Drawing) -> str:
+def svg_swatch(drawing: SvgPainter) -> str:
     colour = contour_colour(drawing.palette)
     return drawing.line_swatch(colour, ".08") if drawing.agent.contours is not None else ""
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.kernels import log
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.layer import Layer
 from ui.draw.picture import Picture
 from ui.draw.svg_paths import hexed, n
@@ -45,7 +45,7 @@ def swatch(swatch: Swatch) -> None:
     swatch.markers(*(name for name, _ in _MARKS))
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     r, width = 0.8 * drawing.marker, n(0.6 * drawing.line)
     for x, y in drawing.points(cells_with(drawing.trail, log.CAP_HIT)):
         look = f'fill="none" stroke="{hexed(drawing.palette.arrived)}" stroke-width="{width}"'
@@ -55,7 +55,7 @@ def svg(drawing: Drawing) -> Iterable[str]:
         yield f'<circle cx="{x}" cy="{y}" r="{n(r)}" {look}/>'
 
 
-def svg_swatch(drawing: Drawing) -> str:
+def svg_swatch(drawing: SvgPainter) -> str:
     if not any(cells_with(drawing.trail, mark).size for _, mark in _MARKS):
         return ""
     square = f'<rect x=".2" y=".2" width=".6" height=".6" fill="none" stroke="{hexed(drawing.palette.arrived)}"'

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import cellwords
 from ui.draw.layer import Layer
 from ui.draw.map_colours import detour_colour
@@ -13,7 +13,7 @@ def swatch(swatch: Swatch) -> None:
     swatch.fill_words(cellwords.FREE | cellwords.DETOUR)
 
 
-def svg_fill(drawing: Drawing) -> Iterable[str]:
+def svg_fill(drawing: SvgPainter) -> Iterable[str]:
     return drawing.fill(drawing.words & cellwords.DETOUR != 0, detour_colour(drawing.palette))
 
 

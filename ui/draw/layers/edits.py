@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sim.world import Snapshot
 from ui.draw import marks
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.picture import Picture
@@ -80,7 +80,7 @@ def swatch(swatch: Swatch) -> None:
     strokes.mark_edits(swatch.halves, STRIP[:2], np.array([True, False]), reach, swatch.px(1), colour)
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     crosses, squares = [], []
     for cell, (_, is_blocked) in drawing.edits.items():
         x, y = drawing.xy(cell)
@@ -92,7 +92,7 @@ def svg(drawing: Drawing) -> Iterable[str]:
     yield from drawing.cased("".join(squares), drawing.palette.text, 0.8)
 
 
-def svg_swatch(drawing: Drawing) -> str:
+def svg_swatch(drawing: SvgPainter) -> str:
     ink = f'fill="none" stroke="{hexed(drawing.palette.text)}" stroke-width=".12"'
     return f'<path d="M.2 .2l.6 .6m-.6 0l.6-.6M1.2 .2h.6v.6h-.6z" {ink}/>'
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.layer import Layer
 from ui.draw.picture import Picture
 from ui.draw.svg_paths import box, hexed, n
@@ -35,7 +35,7 @@ def swatch(swatch: Swatch) -> None:
     swatch.markers("start", "goal")
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     start, goal = drawing.view.start, drawing.view.goal
     if not drawing.has_mind and drawing.crowd is not None:
         start, goal = drawing.crowd.ends((start, goal))

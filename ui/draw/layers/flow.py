@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sim.kernels.octile import DX, DY, NOWHERE
 from ui.draw import masks
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import paint
 from ui.draw.kernels.flow import stamp_flow
 from ui.draw.layer import Layer
@@ -44,7 +44,7 @@ def swatch(swatch: Swatch) -> None:
     paint.stamp(swatch.frame, arrows_of(size)[1], x, y, packed(swatch.palette.tree))
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     search = drawing.agent.search
     if search is None:
         return
@@ -63,7 +63,7 @@ def svg(drawing: Drawing) -> Iterable[str]:
         yield f'<path fill="{hexed(drawing.palette.tree)}" stroke="none" d="{"".join(parts)}"/>'
 
 
-def svg_swatch(drawing: Drawing) -> str:
+def svg_swatch(drawing: SvgPainter) -> str:
     return f'<path d="M1.3 .5L.8 .2L.8 .8z" fill="{hexed(drawing.palette.tree)}"/>'
 
 

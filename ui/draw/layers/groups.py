@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ui.draw.drawing import TINT, Drawing
+from ui.draw.drawing import TINT, SvgPainter
 from ui.draw.kernels import paint
 from ui.draw.layer import Layer
 from ui.draw.map_colours import group_colours
@@ -56,7 +56,7 @@ def mark(swatch: Swatch, name: str, left: int, right: int) -> None:
         paint.outline(swatch.frame, *box, packed(colour))
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     colours = group_colours(drawing.palette)
     for name, cells in drawing.agent.groups.items():
         mask = np.zeros(drawing.words.size, np.bool_)
@@ -64,7 +64,7 @@ def svg(drawing: Drawing) -> Iterable[str]:
         yield from drawing.lay_over(mask, colours[name])
 
 
-def svg_swatch(drawing: Drawing) -> str:
+def svg_swatch(drawing: SvgPainter) -> str:
     if not drawing.agent.groups:
         return ""
     palette = drawing.palette

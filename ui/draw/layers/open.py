@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ui.draw import marks
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import cellwords, paint
 from ui.draw.layer import Layer
 from ui.draw.picture import Picture
@@ -29,7 +29,7 @@ def swatch(swatch: Swatch) -> None:
     paint.stamp(swatch.frame, mask, x, y, packed(swatch.palette.open))
 
 
-def svg_fill(drawing: Drawing) -> Iterable[str]:
+def svg_fill(drawing: SvgPainter) -> Iterable[str]:
     return drawing.fill(drawing.words & cellwords.OPEN != 0, drawing.palette.open)
 
 

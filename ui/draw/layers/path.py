@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.picture import Picture
@@ -25,7 +25,7 @@ def swatch(swatch: Swatch) -> None:
         strokes.stroke_cells(swatch.frame, STRIP, swatch.px(3) + extra, colour)
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     path, head = drawing.agent.path, drawing.agent.head
     if path.size > 1:
         yield from drawing.cased(line_path(drawing.points(path[: head + 1])), drawing.palette.path, 1.0)

@@ -10,7 +10,7 @@ from sim.agent_api import AgentView
 from sim.kernels.records import Records
 from sim.prepared import Prepared
 from sim.records import RECORDS
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.picture import Picture
@@ -55,7 +55,7 @@ def swatch(swatch: Swatch) -> None:
     strokes.stroke_cells(swatch.frame, STRIP, swatch.px(1), packed(swatch.palette.dim))
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     records = records_of(drawing.agent)
     if records is None:
         return
@@ -64,7 +64,7 @@ def svg(drawing: Drawing) -> Iterable[str]:
     yield f'<path stroke="{hexed(drawing.palette.dim)}" stroke-width="{n(0.4 * drawing.line)}" d="{data}"/>'
 
 
-def svg_swatch(drawing: Drawing) -> str:
+def svg_swatch(drawing: SvgPainter) -> str:
     return drawing.line_swatch(drawing.palette.dim, ".08") if records_of(drawing.agent) else ""
 
 

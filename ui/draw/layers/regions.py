@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.abstraction import ABSTRACTION, RegionMap, region_map
 from sim.agent_api import AgentView
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.map_colours import region_colours
@@ -48,7 +48,7 @@ def swatch(swatch: Swatch) -> None:
         swatch.fill(left, right, packed(mix(palette.free, colour, ALPHA / 255)))
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     regions = shown_regions(drawing.agent, drawing.layers.region_level)
     if regions is None:
         return
@@ -66,7 +66,7 @@ def _arcs(regions: RegionMap) -> str:
     return "".join(f"M{n(x[u])} {n(y[u])}L{n(x[v])} {n(y[v])}" for u, v in regions.arcs.tolist())
 
 
-def svg_swatch(drawing: Drawing) -> str:
+def svg_swatch(drawing: SvgPainter) -> str:
     if drawing.agent.regions is None:
         return ""
     colours = region_colours(drawing.palette)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ui.draw import marks
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import cellwords, paint
 from ui.draw.layer import Layer
 from ui.draw.map_colours import texture_colours
@@ -24,7 +24,7 @@ def swatch(swatch: Swatch) -> None:
     swatch.fill_words(cellwords.WALL, cellwords.TREES, cellwords.SWAMP, cellwords.WATER)
 
 
-def svg_fill(drawing: Drawing) -> Iterable[str]:
+def svg_fill(drawing: SvgPainter) -> Iterable[str]:
     palette = drawing.palette
     kinds = (cellwords.SWAMP, palette.swamp), (cellwords.WATER, palette.water), (cellwords.TREES, palette.trees)
     for bit, colour in kinds:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.picture import Picture
@@ -25,7 +25,7 @@ def swatch(swatch: Swatch) -> None:
         strokes.dash_cells(swatch.frame, STRIP, swatch.px(2) + extra, colour, dash, gap)
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     if drawing.agent.tracing.size > 1:
         line = line_path(drawing.points(drawing.agent.tracing))
         dashes = f' stroke-dasharray="{n(4 * drawing.line)} {n(3 * drawing.line)}" stroke-linecap="butt"'

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from sim.kernels import log
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.kernels.crowd import stroke_tails
 from ui.draw.layer import Layer
@@ -54,7 +54,7 @@ def swatch(swatch: Swatch) -> None:
         strokes.stroke_cells(swatch.frame, STRIP, swatch.px(2) + extra, colour)
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     data = "".join(line_path(line) for line in walked_lines(drawing.trail, drawing.width))
     return drawing.cased(data, drawing.palette.trail, 1.0)
 

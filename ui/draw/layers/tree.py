@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from sim.kernels.octile import DX, DY, NOWHERE
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.picture import Picture
@@ -29,7 +29,7 @@ def swatch(swatch: Swatch) -> None:
     strokes.stroke_cells(swatch.frame, STRIP, swatch.px(1), packed(swatch.palette.tree))
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     search = drawing.agent.search
     if search is None:
         return

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ui.draw.drawing import Drawing
+from ui.draw.drawing import SvgPainter
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.picture import Picture
@@ -33,7 +33,7 @@ def swatch(swatch: Swatch) -> None:
     swatch.markers("best")
 
 
-def svg(drawing: Drawing) -> Iterable[str]:
+def svg(drawing: SvgPainter) -> Iterable[str]:
     points = drawing.agent.waypoints
     if not points.size:
         return
@@ -49,7 +49,7 @@ def svg(drawing: Drawing) -> Iterable[str]:
         yield f'<text x="{aside}" y="{n(y - 0.5 * drawing.marker)}" {look}>{number + 1}</text>'
 
 
-def svg_swatch(drawing: Drawing) -> str:
+def svg_swatch(drawing: SvgPainter) -> str:
     return drawing.line_swatch(drawing.palette.best) if drawing.agent.waypoints.size else ""
 
 
