@@ -1,7 +1,7 @@
 # make run     open the window            make check   format, lint, types, and the quick tests
 # make test    all tests                  make bench   measure speed (ARGS="ticks --csv out.csv")
 # make wheel   packages to install, into dist/: source, pure, and one with compiled kernels for this Python and system
-# make hook    let git run `make check` before every commit
+# make hook    let git run `make check` before every commit, and check the subject of its message
 #
 # Each target sets up what it needs: Python packages in .venv, as the pinned requirements say.
 # Needs python3 >= 3.11 with venv. PYTHON=python3.13 chooses another one.
