@@ -37,7 +37,7 @@ def test_panels_stand_in_their_order_after_a_kill() -> None:
     keeper = AutosaveJournal(session)
     keeper.keep()
     agent_edits.move_panel(session, session.run.panels[-1].key, -2)
-    keeper._noted_s = 0.0
+    keeper._last_progress_s = 0.0
     keeper.keep()
     order = [panel.key for panel in session.run.panels]
     kill(keeper)
@@ -52,13 +52,13 @@ def test_the_run_before_is_there_after_a_kill(folder: Path) -> None:
     keeper = AutosaveJournal(session)
     keeper.keep()
     painting.paint(session, [30, 31], block=True)
-    keeper._noted_s = 0.0
+    keeper._last_progress_s = 0.0
     keeper.keep()
     before = digests(session)
     session.reset(keeps_map=True)
     keeper.keep()
     session.advance(2)
-    keeper._noted_s = 0.0
+    keeper._last_progress_s = 0.0
     keeper.keep()
     kill(keeper)
     for path in folder.iterdir():  # as on a quick disk: within one tick of its clock
@@ -111,16 +111,16 @@ def test_what_is_done_is_kept_again_when_there_is_room_again(folder: Path, monke
     monkeypatch.setattr(journal_file.os, "write", sometimes)
     for cell in (40, 41, 42):
         painting.paint(session, [cell], block=True)
-        keeper._noted_s = keeper._tried_s = 0.0
+        keeper._last_progress_s = keeper._last_retry_s = 0.0
         keeper.keep()
     assert sum("not kept" in text for text in session.told.lasting) == 1
     assert len(list(folder.glob("*.journal"))) == 1, "the failed one still holds what was done before"
     is_full = False
-    keeper._tried_s = 0.0
+    keeper._last_retry_s = 0.0
     keeper.keep()
     assert session.told.lasting[-1] == "what you do is kept for a restart again"
     session.advance(3)
-    keeper._noted_s = 0.0
+    keeper._last_progress_s = 0.0
     keeper.keep()
     kill(keeper)
     (crashed,) = find_crashed()
@@ -140,13 +140,13 @@ def test_lines_are_brought_to_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     sync = os.fsync
     monkeypatch.setattr(os, "fsync", lambda handle: (synced.append(handle), sync(handle)))
     for _ in range(3):
-        keeper._noted_s = 0.0
+        keeper._last_progress_s = 0.0
         keeper.keep()
-        if keeper._disk._job is not None:
-            keeper._disk._job.result()
+        if keeper._disk_writer._job is not None:
+            keeper._disk_writer._job.result()
     assert len(synced) == 1, "nothing new, nothing to do"
     session.advance(1)
-    keeper._noted_s = 0.0
+    keeper._last_progress_s = 0.0
     keeper.keep()
     keeper.close()
     assert len(synced) == 2
@@ -177,7 +177,7 @@ def test_settings_are_kept_while_the_window_is_open(tmp_path: Path) -> None:
     settings.theme = "light"
     keeper._looked_s = 0.0
     keeper.keep()
-    keeper._disk._job.result()
+    keeper._disk_writer._job.result()
     assert load_settings(path)[0] == settings, "a kill now loses nothing"
     settings.speed = 60
     keeper.close()
@@ -193,8 +193,8 @@ def test_settings_that_cannot_be_written_are_told_and_tried_again(tmp_path: Path
     def keep() -> None:
         keeper._looked_s = 0.0
         keeper.keep()
-        if keeper._disk._job is not None:
-            keeper._disk._job.result()
+        if keeper._disk_writer._job is not None:
+            keeper._disk_writer._job.result()
 
     settings.theme = "light"
     for _ in range(4):

@@ -211,7 +211,7 @@ def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.
     journal = keeper.journal
     assert journal is not None and not find_crashed(), "the program is alive"
     session.advance(2)
-    keeper._noted_s = 0.0  # half a second later
+    keeper._last_progress_s = 0.0  # half a second later
     keeper.keep()
     for file in (journal._file, journal._lock):  # what a kill does
         os.close(file)
@@ -228,7 +228,7 @@ def test_a_killed_session_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.
         patch.setattr(os, "write", full_disk)
         app.keeper.keep()
         assert len(find_crashed()) == 1, "nor is it when the disk is full"
-    app.keeper._tried_s = -1e9
+    app.keeper._last_retry_s = -1e9
     app.keeper.keep()
     app.keeper.keep()
     assert not find_crashed()

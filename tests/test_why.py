@@ -18,7 +18,7 @@ from sim.generate import generate
 from sim.kernels.log import BACK_MOVE
 from sim.params import Value
 from sim.world import World
-from ui.model.why import NOBODY, Why, _Case, _fork, why
+from ui.model.why import NOBODY, Why, _AgentMove, _fork, why
 
 from .conftest import board_of, budget_for, make_world, problems, random_rows
 from .naive import Place, Tba, TbBfs
@@ -317,7 +317,7 @@ def test_what_an_earlier_search_left_is_not_followed() -> None:
     left = 9
     search.nodes["search"][left], search.nodes["came"][left] = int(search.control[0].search) - 1, 0
     shown = replace(view, agent=replace(view.agent, path=np.array([0], np.int32)))
-    case = _Case(snapshot, shown, left, view.rows[-1])
+    case = _AgentMove(snapshot, shown, left, view.rows[-1])
     assert _fork(case) == (NOBODY, 0)
 
 

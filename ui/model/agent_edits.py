@@ -71,20 +71,20 @@ def _replace(session: Session, key: PanelKey, config: AgentConfig, then: Callabl
         _add(session, config)
         new = session.focused_key
         session.do(commands.RemoveAgent(key.agent))
-        _put_panel(session, new, place)
+        _move_panel_to(session, new, place)
         session.focus(new)
     then()
 
 
 def remove(session: Session, key: PanelKey) -> None:
     session.focus(key)
-    session.do(_told_to(session, key, commands.RemoveAgent(key.agent)))
+    session.do(_command_for_panel(session, key, commands.RemoveAgent(key.agent)))
 
 
 # --- parameters, budgets, goals -------------------------------------------------------------------
 
 
-def _told_to(session: Session, key: PanelKey, command: commands.Told) -> Command:
+def _command_for_panel(session: Session, key: PanelKey, command: commands.Told) -> Command:
     """Return a command to the agent of a panel, or to its whole crowd."""
     walker = session.run.walker(key)
     group = walker.config.group if walker else ""
@@ -119,7 +119,7 @@ def set_param(session: Session, key: PanelKey, name: str, value: Value, then: Ca
 
 def _set_param(session: Session, key: PanelKey, name: str, value: Value, then: Callable[[], None]) -> None:
     session.focus(key)
-    session.do(_told_to(session, key, commands.SetParam(key.agent, name, value)))
+    session.do(_command_for_panel(session, key, commands.SetParam(key.agent, name, value)))
     then()
 
 
@@ -127,7 +127,7 @@ def set_budget(session: Session, key: PanelKey, budget: int | None) -> None:
     """Give an agent a budget of its own; with None, the shared one."""
     session.focus(key)
     walker = session.run.walker(key)
-    told = _told_to(session, key, commands.SetBudget(budget, key.agent))
+    told = _command_for_panel(session, key, commands.SetBudget(budget, key.agent))
     do_if_allowed(session, [walker] if walker else [], budget or session.run.world.budget, told)
 
 
@@ -144,7 +144,7 @@ def do_if_allowed(session: Session, agents: Iterable[Walker], budget: int, comma
 def move_goal(session: Session, key: PanelKey, cell: int) -> None:
     """Set an own goal of the agent of a panel, or one for all agents of its crowd."""
     session.focus(key)
-    session.do(_told_to(session, key, commands.MoveGoal(cell, key.agent)))
+    session.do(_command_for_panel(session, key, commands.MoveGoal(cell, key.agent)))
 
 
 # --- names and panels -----------------------------------------------------------------------------
@@ -169,10 +169,10 @@ def move_panel(session: Session, key: PanelKey, by: int) -> None:
     """Move a panel by some positions. Agents do not interact, so their order affects nothing else."""
     walker = session.run.walker(key)
     with session.doing(f"{walker.label if walker else 'a panel'} moved"):
-        _put_panel(session, key, max(0, session.panel_of(key) + by))
+        _move_panel_to(session, key, max(0, session.panel_of(key) + by))
 
 
-def _put_panel(session: Session, key: PanelKey, place: int) -> None:
+def _move_panel_to(session: Session, key: PanelKey, place: int) -> None:
     """Move a panel to an index among the panels; to the end if there are fewer."""
     others = [panel.key for panel in session.run.panels if panel.key != key]
     session.run.arrange([*others[:place], key, *others[place:]])

@@ -19,7 +19,7 @@ class Line:
     depth: int = 0  # level of indentation
 
 
-def _reworded(lines: tuple[Line, ...], old: str, new: str) -> tuple[Line, ...]:
+def _lines_with_text_replaced(lines: tuple[Line, ...], old: str, new: str) -> tuple[Line, ...]:
     return tuple(replace(line, text=line.text.replace(old, new)) for line in lines)
 
 
@@ -89,7 +89,7 @@ _OR_SHORTER = (
     Line("", "is less than what is left to walk:", 1),
 )
 _REOPENS = Line("", "(closed cells open again by a cheaper way)", 1)
-_TB_GBFS = _reworded(_TB_WA, "g + w h", "h")
+_TB_GBFS = _lines_with_text_replaced(_TB_WA, "g + w h", "h")
 _TBA = (
     Line("", "every tick, with R to spend:", 0),
     Line("expand", "expand best open cells, for r of R", 1),
@@ -274,16 +274,16 @@ def lines_of(kind: str, params: Mapping[str, Value]) -> tuple[Line, ...]:
     return _BY_KIND[kind](params) if kind in _BY_KIND else ()
 
 
-def _without(lines: tuple[Line, ...], *keys: str) -> tuple[Line, ...]:
+def _lines_without_keys(lines: tuple[Line, ...], *keys: str) -> tuple[Line, ...]:
     return tuple(line for line in lines if line.key not in keys)
 
 
-def _before(key: str, lines: tuple[Line, ...], *others: Line) -> tuple[Line, ...]:
+def _lines_inserted_before(key: str, lines: tuple[Line, ...], *others: Line) -> tuple[Line, ...]:
     place = next(i for i, line in enumerate(lines) if line.key == key)
     return (*lines[:place], *others, *lines[place:])
 
 
-def _with(lines: tuple[Line, ...], *others: Line) -> tuple[Line, ...]:
+def _lines_with_replaced(lines: tuple[Line, ...], *others: Line) -> tuple[Line, ...]:
     """Return the lines with these in place of the lines that have the same keys."""
     by_key = {line.key: line for line in others}
     return tuple(by_key.get(line.key, line) for line in lines)
@@ -293,14 +293,16 @@ def _tb_wa(params: Mapping[str, Value]) -> tuple[Line, ...]:
     return (*_TB_WA[:2], _REOPENS, *_TB_WA[2:]) if params["reopen"] else _TB_WA
 
 
-def _repeated(params: Mapping[str, Value], lines: tuple[Line, ...], is_greedy: bool = False) -> tuple[Line, ...]:
+def _time_bounded_lines(
+    params: Mapping[str, Value], lines: tuple[Line, ...], is_greedy: bool = False
+) -> tuple[Line, ...]:
     """Return the lines of time-bounded search with its reactions to a change and to a missing path."""
     if params["no_path"] == "give-up":
-        lines = _reworded(lines, "there is no path", "it gives up")
-    return (*lines, *(_ANEW if params["restart"] == "eager" else _lazy(params, is_greedy)))
+        lines = _lines_with_text_replaced(lines, "there is no path", "it gives up")
+    return (*lines, *(_ANEW if params["restart"] == "eager" else _lazy_reaction_lines(params, is_greedy)))
 
 
-def _lazy(params: Mapping[str, Value], is_greedy: bool) -> tuple[Line, ...]:
+def _lazy_reaction_lines(params: Mapping[str, Value], is_greedy: bool) -> tuple[Line, ...]:
     """Return the lines of a lazy reaction to a change.
 
     Greedy search guarantees nothing about costs, so it does not check for shorter paths.
@@ -318,10 +320,14 @@ def _lazy(params: Mapping[str, Value], is_greedy: bool) -> tuple[Line, ...]:
 
 def _waiting(params: Mapping[str, Value], order: str, children: tuple[Line, ...] = _CHEAPER) -> tuple[Line, ...]:
     """Return the lines of a search whose agent waits until it ends; `children` handle the neighbours of a cell."""
-    return _in_slices(params, (Line("expand", f"close s := the open cell with least {order}", 1), *children, *_FOUND))
+    return _search_loop_lines(
+        params, (Line("expand", f"close s := the open cell with least {order}", 1), *children, *_FOUND)
+    )
 
 
-def _in_slices(params: Mapping[str, Value], lines: tuple[Line, ...], end: str = "there is a path") -> tuple[Line, ...]:
+def _search_loop_lines(
+    params: Mapping[str, Value], lines: tuple[Line, ...], end: str = "there is a path"
+) -> tuple[Line, ...]:
     """Return the lines of a search that runs either in one tick or, with a budget, over several ticks."""
     if params["mode"] == "instant":
         return Line("", f"in one tick, until {end}:", 0), *(line for line in lines if line != _UNTIL_THEN)
@@ -330,111 +336,128 @@ def _in_slices(params: Mapping[str, Value], lines: tuple[Line, ...], end: str = 
 
 def _wastar(params: Mapping[str, Value]) -> tuple[Line, ...]:
     lines = _waiting(params, "g + w h")
-    return _reworded(lines, "s that is not closed:", "s, closed or not:") if params["reopen"] else lines
+    return _lines_with_text_replaced(lines, "s that is not closed:", "s, closed or not:") if params["reopen"] else lines
 
 
 def _tba(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    lines = _with(_TBA, _LONGER) if params["switch"] == "longer" else _TBA
+    lines = _lines_with_replaced(_TBA, _LONGER) if params["switch"] == "longer" else _TBA
     place = lines.index(_WALK[0])
     return (*lines[:place], _SHORTCUT, *lines[place:]) if params["shortcut"] else lines
 
 
 def _ida(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    lines = _reworded(_IDA, "after so many expansions", f"after {params['most']:,} expansions")
-    return _FIRST_LIMIT, *_in_slices(params, lines)
+    lines = _lines_with_text_replaced(_IDA, "after so many expansions", f"after {params['most']:,} expansions")
+    return _FIRST_LIMIT, *_search_loop_lines(params, lines)
 
 
 def _dstar_lite(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    return _KEY_OF_U, *_in_slices(params, _DSTAR_LITE, "s is settled")
+    return _KEY_OF_U, *_search_loop_lines(params, _DSTAR_LITE, "s is settled")
 
 
 def _pra(params: Mapping[str, Value]) -> tuple[Line, ...]:
     lines: tuple[Line, ...] = _PRA
     if params["after_change"] == "rebuild":
-        lines = (*_reworded(_without(lines, "without data"), "else l :=", "l :="), _MADE_ANEW)
-    if params["level"]:
-        lines = _reworded(lines, "half the level on which one region", f"{params['level']}, but no more than the level")
-        lines = _reworded(lines, "has both s and the goal, rounded down", "with both s and the goal in one region")
-    if params["enough"]:
-        lines = _before("no_path", lines, Line("", "or less, to have 2 sqrt(cells) regions", 2))
-    if not params["wide"]:
-        lines = _reworded(lines, "of the way and their neighbours", "of the way")
-    if params["keep"]:
-        lines = _reworded(lines, "of the way", "of its first K steps")
-        lines = _reworded(
-            _reworded(lines, "to the goal's", "to their end"), "cells, to the goal", "cells, to their end"
+        lines = (
+            *_lines_with_text_replaced(_lines_without_keys(lines, "without data"), "else l :=", "l :="),
+            _MADE_ANEW,
         )
-    return _in_slices(params, lines)
+    if params["level"]:
+        lines = _lines_with_text_replaced(
+            lines, "half the level on which one region", f"{params['level']}, but no more than the level"
+        )
+        lines = _lines_with_text_replaced(
+            lines, "has both s and the goal, rounded down", "with both s and the goal in one region"
+        )
+    if params["enough"]:
+        lines = _lines_inserted_before("no_path", lines, Line("", "or less, to have 2 sqrt(cells) regions", 2))
+    if not params["wide"]:
+        lines = _lines_with_text_replaced(lines, "of the way and their neighbours", "of the way")
+    if params["keep"]:
+        lines = _lines_with_text_replaced(lines, "of the way", "of its first K steps")
+        lines = _lines_with_text_replaced(
+            _lines_with_text_replaced(lines, "to the goal's", "to their end"),
+            "cells, to the goal",
+            "cells, to their end",
+        )
+    return _search_loop_lines(params, lines)
 
 
-def _when_changed(params: Mapping[str, Value], is_cut: bool = False) -> tuple[Line, ...]:
+def _after_change_lines(params: Mapping[str, Value], is_cut: bool = False) -> tuple[Line, ...]:
     """Return the lines of a learning agent after a change; `is_cut`: it follows a path, which a change may cut."""
     return (*_GO_ON, _FORGET if params["on_unblock"] == "reset" else _WAKE, *((_CUT,) if is_cut else ()))
 
 
-def _looking_ahead(params: Mapping[str, Value], *control: Line) -> tuple[Line, ...]:
+def _lookahead_lines(params: Mapping[str, Value], *control: Line) -> tuple[Line, ...]:
     """Return the lines of LRTA* with lines that choose its depth or goal."""
-    return (_LRTA[0], *control, *_LRTA[1:], *_when_changed(params))
+    return (_LRTA[0], *control, *_LRTA[1:], *_after_change_lines(params))
 
 
 def _lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    lines = _looking_ahead(params)
-    return _with(lines, _BY_COST) if params["lookahead_by"] == "cost" else lines
+    lines = _lookahead_lines(params)
+    return _lines_with_replaced(lines, _BY_COST) if params["lookahead_by"] == "cost" else lines
 
 
 def _p_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
     most = params["updates"] or "Q"
-    lines = _reworded(_P_LRTA, "(at most Q, and", f"(at most {most}, and")
-    return (*lines, *_when_changed(params), _LEAVE_QUEUE)
+    lines = _lines_with_text_replaced(_P_LRTA, "(at most Q, and", f"(at most {most}, and")
+    return (*lines, *_after_change_lines(params), _LEAVE_QUEUE)
 
 
 def _local_search(params: Mapping[str, Value], *others: Line) -> tuple[Line, ...]:
-    lines = _with(_LOCAL_SEARCH, *others)
+    lines = _lines_with_replaced(_LOCAL_SEARCH, *others)
     walks_all = params.get("moves") == "all"
     if not walks_all:
-        lines = _reworded(lines, "every tick, if no way is left,", "every tick,")
-    return (*lines, *_when_changed(params, walks_all))
+        lines = _lines_with_text_replaced(lines, "every tick, if no way is left,", "every tick,")
+    return (*lines, *_after_change_lines(params, walks_all))
 
 
 def _ribs(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    return _without(_RIBS, *(name for name in ("dead", "redundant") if not params[name]))
+    return _lines_without_keys(_RIBS, *(name for name in ("dead", "redundant") if not params[name]))
 
 
-def _controls(params: Mapping[str, Value]) -> tuple[bool, bool]:
+def _database_controls(params: Mapping[str, Value]) -> tuple[bool, bool]:
     """Return whether subgoals, and whether depths, come from a database."""
     return params["goal_control"] == "database", params["depth_control"] == "database"
 
 
 def _d_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    has_goals, has_depths = _controls(params)
+    has_goals, has_depths = _database_controls(params)
     if not has_goals:
-        return _looking_ahead(params, *((_STALE, _LOOK_UP) if has_depths else ()))
-    lines = _with(_D_LRTA, _FOR_GOOD) if params["reentrance"] == "for good" else _D_LRTA
+        return _lookahead_lines(params, *((_STALE, _LOOK_UP) if has_depths else ()))
+    lines = _lines_with_replaced(_D_LRTA, _FOR_GOOD) if params["reentrance"] == "for good" else _D_LRTA
     if params["reentrance"] == "never":
-        lines = _with(_without(_D_LRTA, "again"), _NEVER)
-    lines = (*lines, *_when_changed(params))
+        lines = _lines_with_replaced(_lines_without_keys(_D_LRTA, "again"), _NEVER)
+    lines = (*lines, *_after_change_lines(params))
     if has_depths:
-        return _reworded(lines, "d := c", "d := its depth") if takes_stored_depth(params) else lines
-    return _reworded(_reworded(lines, "y, d := subgoal and depth", "y := the subgoal"), ", d := c", "")
+        return _lines_with_text_replaced(lines, "d := c", "d := its depth") if takes_stored_depth(params) else lines
+    return _lines_with_text_replaced(
+        _lines_with_text_replaced(lines, "y, d := subgoal and depth", "y := the subgoal"), ", d := c", ""
+    )
 
 
 def _knn_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
     left_out = {"straight": not params["direct"], "second": not params["skip_first"], "choosing": not params["spread"]}
-    lines = _without(_KNN_LRTA, *(key for key, is_out in left_out.items() if is_out))
-    return (*(lines if params["direct"] else _with(lines, _ASK_AT_ONCE)), *_when_changed(params))
+    lines = _lines_without_keys(_KNN_LRTA, *(key for key, is_out in left_out.items() if is_out))
+    return (*(lines if params["direct"] else _lines_with_replaced(lines, _ASK_AT_ONCE)), *_after_change_lines(params))
 
 
 def _pr_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    has_goals, has_depths = _controls(params)
-    lines = _PR_LRTA if params["gamma"] == 1.0 else _reworded(_PR_LRTA, " with least cost", ": least gamma cost")
-    lines = (*lines, *_when_changed(params, is_cut=True))
+    has_goals, has_depths = _database_controls(params)
+    lines = (
+        _PR_LRTA
+        if params["gamma"] == 1.0
+        else _lines_with_text_replaced(_PR_LRTA, " with least cost", ": least gamma cost")
+    )
+    lines = (*lines, *_after_change_lines(params, is_cut=True))
     if not has_goals:
-        lines = _reworded(_reworded(_without(lines, "reenter"), ", toward y,", ""), "y, d", "d")
+        lines = _lines_with_text_replaced(
+            _lines_with_text_replaced(_lines_without_keys(lines, "reenter"), ", toward y,", ""), "y, d", "d"
+        )
     if not has_depths:
-        lines = _reworded(_reworded(lines, "y, d", "y"), ", d := c", "")
+        lines = _lines_with_text_replaced(_lines_with_text_replaced(lines, "y, d", "y"), ", d := c", "")
     if has_goals or has_depths:
         return lines
-    return _reworded(_without(lines, "look up"), "look at all", "else look at all")
+    return _lines_with_text_replaced(_lines_without_keys(lines, "look up"), "look at all", "else look at all")
 
 
 _BY_KIND: Mapping[str, Callable[[Mapping[str, Value]], tuple[Line, ...]]] = {
@@ -445,8 +468,8 @@ _BY_KIND: Mapping[str, Callable[[Mapping[str, Value]], tuple[Line, ...]]] = {
     "delayed-astar": lambda _: _DELAYED_ASTAR,
     "tb-wa": lambda params: (*_tb_wa(params), *_ANEW),
     "tb-gbfs": lambda _: (*_TB_GBFS, *_ANEW),
-    "rtb-wa": lambda params: _repeated(params, _tb_wa(params)),
-    "rtb-gbfs": lambda params: _repeated(params, _TB_GBFS, is_greedy=True),
+    "rtb-wa": lambda params: _time_bounded_lines(params, _tb_wa(params)),
+    "rtb-gbfs": lambda params: _time_bounded_lines(params, _TB_GBFS, is_greedy=True),
     "tba": _tba,
     "lrta": _lrta,
     "p-lrta": _p_lrta,
@@ -457,8 +480,8 @@ _BY_KIND: Mapping[str, Callable[[Mapping[str, Value]], tuple[Line, ...]]] = {
     "ribs": _ribs,
     "dstar-lite": _dstar_lite,
     "d-lrta": _d_lrta,
-    "dt-lrta": lambda params: _looking_ahead(params, *_TREE),
-    "oracle-lrta": lambda params: _looking_ahead(params, *_ORACLE),
+    "dt-lrta": lambda params: _lookahead_lines(params, *_TREE),
+    "oracle-lrta": lambda params: _lookahead_lines(params, *_ORACLE),
     "knn-lrta": _knn_lrta,
     "pra": _pra,
     "pr-lrta": _pr_lrta,

@@ -35,26 +35,26 @@ def scenario_of(run: Run, *, keeps_map: bool, starts: Mapping[int, Pair] = {}) -
         keeps_map: Begin on the map with the user's edits, not on the original one.
         starts: New starts of some agents, by number.
     """
-    by_hand = _ByHand(run)
+    by_hand = _UserEditedWorld(run)
     for number, start in starts.items():
         by_hand.agents[number] = replace(by_hand.agents[number], start=start)
-    agents = {number: _as_in_a_file(config) for number, config in by_hand.agents.items()}
+    agents = {number: _without_default_params(config) for number, config in by_hand.agents.items()}
     joining = by_hand.joining
-    first = _in_order_of_panels(run, {n: config for n, config in agents.items() if n not in joining})
+    first = _agents_in_panel_order(run, {n: config for n, config in agents.items() if n not in joining})
     numbers = {old: new for new, old in enumerate([*first, *(n for n in joining if n in agents)])}
-    script = tuple(_renumbered(run.scenario.edits, joining, numbers, agents))
+    script = tuple(_renumbered_script(run.scenario.edits, joining, numbers, agents))
     grid = drawn_by_hand(run) if keeps_map else run.scenario.grid
     return replace(run.scenario, agents=tuple(agents[n] for n in first), edits=script, grid=grid, **by_hand.settings)
 
 
-class _ByHand:
+class _UserEditedWorld:
     """Stand-in for a world that applies the user's commands up to now to the initial state of a run."""
 
     def __init__(self, run: Run) -> None:
         self._pair = run.world.grid.xy
         self._switches = dict(run.scenario.switches)
         self.settings: dict[str, Any] = {}  # changed fields of the scenario
-        self.joining = _joining(run.scenario)  # agents added by the script, by number
+        self.joining = _script_agents(run.scenario)  # agents added by the script, by number
         self.agents = dict(enumerate(run.scenario.agents)) | self.joining
         refused = run.timeline.complaints()
         for entry in run.timeline.entries():
@@ -122,7 +122,7 @@ def _is_kept(entry: Entry, tick: int) -> bool:
     return is_theirs and (entry.tick <= tick or isinstance(command, NameAgent))
 
 
-def _joining(scenario: Scenario) -> dict[int, AgentConfig]:
+def _script_agents(scenario: Scenario) -> dict[int, AgentConfig]:
     """Return the agents that the script adds, by their numbers."""
     found: dict[int, AgentConfig] = {}
     following = len(scenario.agents)
@@ -134,7 +134,7 @@ def _joining(scenario: Scenario) -> dict[int, AgentConfig]:
     return found
 
 
-def _renumbered(
+def _renumbered_script(
     script: Iterable[TimedCommand],
     joining: Iterable[int],
     numbers: Mapping[int, int],
@@ -159,7 +159,7 @@ def _renumbered(
         yield replace(edit, command=replace(command, **changes)) if changes else edit
 
 
-def _in_order_of_panels(run: Run, agents: Mapping[int, AgentConfig]) -> list[int]:
+def _agents_in_panel_order(run: Run, agents: Mapping[int, AgentConfig]) -> list[int]:
     """Return the numbers of the agents in the order of their panels.
 
     If panels were moved, the agents of a crowd are adjacent, and an agent without a panel comes before the agent with
@@ -212,7 +212,7 @@ def with_free_ends(scenario: Scenario) -> tuple[Scenario, list[str]]:
     return (replace(scenario, grid=grid.copy()), told) if blocked else (scenario, told)
 
 
-def _as_in_a_file(config: AgentConfig) -> AgentConfig:
+def _without_default_params(config: AgentConfig) -> AgentConfig:
     """Return an agent's configuration with only the parameters that differ from their defaults, for a short file."""
     spec = BY_KEY[config.kind]
     params = {p.name: config.params[p.name] for p in spec.params if config.params.get(p.name, p.default) != p.default}

@@ -35,7 +35,7 @@ class Camera:
     def zoomed_at(self, px: float, py: float, factor: float) -> "Camera":
         """Return the camera zoomed by a factor, with the same point of the map under the given pixel."""
         x, y = self.to_map(px, py)
-        zoom = _snapped(min(MAX_ZOOM, max(MIN_ZOOM, self.zoom * factor)))
+        zoom = _snapped_to_pixels(min(MAX_ZOOM, max(MIN_ZOOM, self.zoom * factor)))
         return Camera(zoom, x - px / zoom, y - py / zoom)
 
     def panned(self, dx_px: float, dy_px: float) -> "Camera":
@@ -67,11 +67,11 @@ class Camera:
 def fitted(map_width: int, map_height: int, width_px: int, height_px: int) -> Camera:
     """Return the camera that shows the whole map, centred and as large as possible."""
     zoom = min(width_px / map_width, height_px / map_height)
-    zoom = _snapped(min(MAX_ZOOM, max(MIN_ZOOM, zoom)), down=True)
+    zoom = _snapped_to_pixels(min(MAX_ZOOM, max(MIN_ZOOM, zoom)), down=True)
     return Camera(zoom).centred_on(map_width / 2, map_height / 2, width_px, height_px)
 
 
-def _snapped(zoom: float, down: bool = False) -> float:
+def _snapped_to_pixels(zoom: float, down: bool = False) -> float:
     """Return whole pixels per cell from 3 on, so that all cells look alike."""
     if zoom < 3.0:
         return zoom

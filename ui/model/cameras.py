@@ -23,18 +23,18 @@ class Cameras:
     def __init__(self) -> None:
         self.is_linked = True
         self.follows = False
-        self._shared: View | None = None  # None: the whole map
+        self._shared_view: View | None = None  # None: the whole map
         self._own: dict[PanelKey, View | None] = {}
 
     def forget(self) -> None:
         """Show the whole map in all panels and follow no agent, after another map was opened."""
-        self._shared = None
+        self._shared_view = None
         self.follows = False
         self._own.clear()
 
     def of(self, panel: PanelKey, size: tuple[int, int], map_size: tuple[int, int]) -> Camera:
         """Return the camera of a panel whose map area has this size in pixels."""
-        view = self._shared if self.is_linked else self._own.get(panel, self._shared)
+        view = self._shared_view if self.is_linked else self._own.get(panel, self._shared_view)
         if view is None:
             return fitted(*map_size, *size)
         return Camera(view.zoom).centred_on(view.x, view.y, *size)
@@ -43,14 +43,14 @@ class Cameras:
         """Set the camera of a panel, and of all other panels if they are linked."""
         camera = camera.kept_near(*map_size, *size)
         x, y = camera.to_map(size[0] / 2, size[1] / 2)
-        self._store(panel, View(camera.zoom, x, y))
+        self._store_view(panel, View(camera.zoom, x, y))
 
     def fit(self, panel: PanelKey) -> None:
-        self._store(panel, None)
+        self._store_view(panel, None)
 
-    def _store(self, panel: PanelKey, view: View | None) -> None:
+    def _store_view(self, panel: PanelKey, view: View | None) -> None:
         if self.is_linked:
-            self._shared = view
+            self._shared_view = view
         else:
             self._own[panel] = view
 
@@ -60,5 +60,5 @@ class Cameras:
             self._own.clear()
             self.is_linked = False
         else:
-            self._shared = self._own.get(focused, self._shared)
+            self._shared_view = self._own.get(focused, self._shared_view)
             self.is_linked = True

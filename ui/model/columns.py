@@ -26,7 +26,7 @@ class Column:
     is_warning: Callable[[WalkerView], bool] = lambda view: False
 
 
-def _column(measure: Measure) -> Column:
+def _column_of_measure(measure: Measure) -> Column:
     return Column(
         measure.key,
         measure.title,
@@ -73,6 +73,6 @@ COLUMNS: tuple[Column, ...] = (
     ),
     Column("budget", "k", "expansions allowed in a tick", lambda _, p: p.view.budget, width=58.0),
     Column("state", "State", "what it is doing", lambda _, p: p.view.state_word, width=102.0, is_text=True),
-    *(_column(measure) for measure in MEASURES),
+    *(_column_of_measure(measure) for measure in MEASURES),
     Column("arrived", "Arrived", "tick of the arrival", arrived_at),
 )

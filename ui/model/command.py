@@ -77,15 +77,15 @@ class CommandTable:
     """Table of all commands."""
 
     def __init__(self, topics: Iterable[Topic]) -> None:
-        self._commands = tuple(command for topic in topics for command in topic.commands)
-        self._by_id = {command.id: command for command in self._commands}
-        self.groups = tuple(dict.fromkeys(command.group for command in self._commands))
+        self._all_commands = tuple(command for topic in topics for command in topic.commands)
+        self._command_by_id = {command.id: command for command in self._all_commands}
+        self.groups = tuple(dict.fromkeys(command.group for command in self._all_commands))
 
     def with_keys(self, keys: Mapping[str, str]) -> "CommandTable":
         """Return a table in which some commands have keys assigned by the user."""
         table = CommandTable(())
-        table._commands = tuple(replace(c, keys=tuple(keys[c.id].split())) if c.id in keys else c for c in self)
-        table._by_id = {command.id: command for command in table._commands}
+        table._all_commands = tuple(replace(c, keys=tuple(keys[c.id].split())) if c.id in keys else c for c in self)
+        table._command_by_id = {command.id: command for command in table._all_commands}
         table.groups = self.groups
         return table
 
@@ -96,13 +96,13 @@ class CommandTable:
         return next((c for c in others if ANY in (c.mode, own.mode) or c.mode == own.mode), None)
 
     def __iter__(self) -> Iterator[Command]:
-        return iter(self._commands)
+        return iter(self._all_commands)
 
     def __len__(self) -> int:
-        return len(self._commands)
+        return len(self._all_commands)
 
     def __getitem__(self, command_id: str) -> Command:
-        return self._by_id[command_id]
+        return self._command_by_id[command_id]
 
     def of_group(self, group: str) -> list[Command]:
         return [command for command in self if command.group == group]
@@ -138,20 +138,20 @@ def families(commands: Iterable[Command]) -> list[Family]:
     members: dict[str, list[Command]] = {}
     for command in commands:
         members.setdefault(_family_name(command), []).append(command)
-    return [_family(tuple(those)) for those in members.values()]
+    return [_command_family(tuple(those)) for those in members.values()]
 
 
 def _family_name(command: Command) -> str:
-    return re.sub(r"_([1-9]|left|right|up|down)$", "_*", command.id) if _is_steered(command) else command.id
+    return re.sub(r"_([1-9]|left|right|up|down)$", "_*", command.id) if _has_numbered_key(command) else command.id
 
 
-def _is_steered(command: Command) -> bool:
+def _has_numbered_key(command: Command) -> bool:
     """Return whether the key of a command ends in a number or an arrow, as in families of several commands."""
     last = command.keys[0].rsplit("+", 1)[-1] if command.keys else ""
     return last in (*"123456789", "Left", "Right", "Up", "Down")
 
 
-def _family(members: tuple[Command, ...]) -> Family:
+def _command_family(members: tuple[Command, ...]) -> Family:
     first = members[0]
     mode = " (edit mode)" if first.mode == EDIT else ""
     if len(members) == 1:

@@ -20,7 +20,7 @@ TAIL = 24
 """Ticks that the tail of a dot covers."""
 
 _AT_ONCE = 256  # maximum ticks to catch up with; after a longer gap, the counts are rebuilt from the records
-_LATELY = 30  # recent times over which the median is taken
+_MEDIAN_TICKS = 30  # recent times over which the median is taken
 TIMES = 600
 """Maximum number of recorded tick times."""
 
@@ -61,7 +61,7 @@ class Crowd:
 
     @property
     def median_ms(self) -> float:
-        return float(np.median(self.tick_ms[-_LATELY:])) if self.tick_ms else 0.0
+        return float(np.median(self.tick_ms[-_MEDIAN_TICKS:])) if self.tick_ms else 0.0
 
     def nearest(self, width: int, x: float, y: float, reach: float) -> int | None:
         """Return the agent whose dot is nearest to the map coordinates (x, y); None if none is within `reach`.
@@ -105,8 +105,8 @@ class CrowdTracker:
         if not is_on:
             self._begin(timeline, walkers)
         if timeline.tick > self.tick:
-            self._go_on(timeline)
-            self._note_time(timeline.world, walkers)
+            self._count_new_ticks(timeline)
+            self._record_tick_time(timeline.world, walkers)
 
     def _begin(self, timeline: Timeline, walkers: list[Walker]) -> None:
         self._generation, self.tick = timeline.generation, min((walker.joined for walker in walkers), default=0)
@@ -116,7 +116,7 @@ class CrowdTracker:
         self.tails = starts[:, None].copy()
         self.stamp += 1
 
-    def _go_on(self, timeline: Timeline) -> None:
+    def _count_new_ticks(self, timeline: Timeline) -> None:
         cells = timeline.history.cells(self.agents, self.tick, timeline.tick, self.tails[:, -1])
         self._count(cells[:, 1:][cells[:, 1:] != cells[:, :-1]])
         self.tails = np.ascontiguousarray(np.concatenate([self.tails, cells[:, 1:]], axis=1)[:, -TAIL:])
@@ -126,7 +126,7 @@ class CrowdTracker:
     def _count(self, cells: npt.NDArray[np.int32]) -> None:
         np.add.at(self.visits, cells, np.uint32(1))
 
-    def _note_time(self, world: World, walkers: list[Walker]) -> None:
+    def _record_tick_time(self, world: World, walkers: list[Walker]) -> None:
         """Record the time of a tick, averaged over the last advance.
 
         If several advances happen between two frames, only the last one is recorded.
@@ -160,7 +160,7 @@ def state_of(arrived: int, count: int) -> str:
     return f"{arrived:,} of {count:,} there"
 
 
-def _status_of(numbers: CrowdNumbers) -> Status:
+def _crowd_status(numbers: CrowdNumbers) -> Status:
     """Return the status of the crowd as a whole: active as long as any agent can still walk."""
     left = numbers.count - numbers.arrived
     if not left:
@@ -180,7 +180,7 @@ def as_one(world: World, leader: Walker, crowd: Crowd) -> WalkerView:
         leader.params,
         leader.budget or world.budget,
         leader.position,
-        _status_of(numbers),
+        _crowd_status(numbers),
         state_of(numbers.arrived, numbers.count),
         numbers.metrics(),
         crowd.visits,

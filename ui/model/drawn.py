@@ -23,7 +23,7 @@ def letters_by_hand(run: Run) -> dict[int, int]:
     An edit is refused on a cell where an agent was. Only the current map shows that, so the current map is used for
     cells that neither the script, random changes nor later commands may have changed since.
     """
-    bare = _Bare(run.scenario.grid.copy(), dict(run.scenario.switch_cells))
+    bare = _BareWorld(run.scenario.grid.copy(), dict(run.scenario.switch_cells))
     commands = [entry for entry in run.timeline.entries() if entry.is_enabled]
     cells: dict[int, None] = {}
     for entry in commands:
@@ -41,7 +41,7 @@ def letters_by_hand(run: Run) -> dict[int, int]:
 
 
 @dataclass
-class _Bare:
+class _BareWorld:
     """Map without agents, on which edits are repeated."""
 
     grid: Grid

@@ -64,7 +64,7 @@ class Editor:
         """
         if not self._is_inside(point):
             return
-        kind = self._kind(point, erases, rectangle)
+        kind = self._stroke_kind(point, erases, rectangle)
         if kind == SELECT:
             self.selecting.press(point, adds=line or rectangle, copies=erases, takes=is_right)
             return
@@ -80,7 +80,7 @@ class Editor:
         elif kind == FILL:
             self._paint(tools.flood(self.session.run.world.grid.free_map, point))
 
-    def _kind(self, point: Point, erases: bool, rectangle: bool) -> str:
+    def _stroke_kind(self, point: Point, erases: bool, rectangle: bool) -> str:
         if self.state.held is not None:
             return SELECT
         world = self.session.run.world

@@ -22,7 +22,7 @@ from ui.model.session import Session
 MAX_IN_A_ROW = 3
 """Maximum number of consecutive failed frames before the program gives up."""
 
-_DEEPEST = 12  # innermost calls shown in a report; enough for an endless recursion
+_MAX_INNERMOST_CALLS = 12  # innermost calls shown in a report; enough for an endless recursion
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Fault:
 
 def fault_of(doing: str, error: BaseException) -> Fault:
     what = printable(" ".join("".join(traceback.format_exception_only(error)).split()))
-    trace = "".join(traceback.format_exception(error, limit=-_DEEPEST))
+    trace = "".join(traceback.format_exception(error, limit=-_MAX_INNERMOST_CALLS))
     return Fault(doing, what, trace.replace(str(ROOT), "."))
 
 
@@ -50,14 +50,14 @@ def report(fault: Fault, session: Session) -> str:
         "Backmove: report of an error",
         fault.words,
         f"Python {platform.python_version()} on {platform.platform()}",
-        *_about_run(session),
+        *_run_description(session),
         "",
         fault.trace,
     ]
     return "\n".join(lines)
 
 
-def _about_run(session: Session) -> list[str]:
+def _run_description(session: Session) -> list[str]:
     try:
         run = session.run
         kinds = ", ".join(walker.spec.key for walker in run.world.walkers)
@@ -91,17 +91,17 @@ class ThreadFaults:
 
     def __init__(self) -> None:
         self._found: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
-        self._of_agents: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._agent_errors: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def listen(self) -> None:
         """Collect the errors of all threads from now on."""
-        threading.excepthook = self._heard
+        threading.excepthook = self._record_thread_exception
 
-    def _heard(self, told: threading.ExceptHookArgs) -> None:
+    def _record_thread_exception(self, told: threading.ExceptHookArgs) -> None:
         if told.exc_value is None or told.exc_type is SystemExit:
             return
         if (text := own_files.described_if_own(told.exc_value)) is not None:
-            self._of_agents.put(text)
+            self._agent_errors.put(text)
         else:
             self._found.put(told.exc_value)
 
@@ -111,7 +111,7 @@ class ThreadFaults:
         Such an error is no bug of the program.
         """
         try:
-            return self._of_agents.get_nowait()
+            return self._agent_errors.get_nowait()
         except queue.Empty:
             return None
 

@@ -116,10 +116,10 @@ def open_any(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAU
     place = Path(path)
     suffix = place.suffix.lower()
     if suffix in SCENARIO_SUFFIXES and is_session_file(place):
-        return _opened_session(load_session(place, BY_KEY, (ASSETS,)), place)
+        return _opened_saved_session(load_session(place, BY_KEY, (ASSETS,)), place)
     if suffix == PICTURE_SUFFIX and (text := _session_in_picture(place)) is not None:
         saved = parse_session(text, str(place), BY_KEY, place.parent, (ASSETS,))
-        return _opened_session(saved, place)
+        return _opened_saved_session(saved, place)
     if suffix in SCENARIO_SUFFIXES and is_lesson_file(place):
         lesson = read_lesson(place)
         return Opened(replace(lesson.scenario, title=lesson.title), place, lesson=lesson)
@@ -130,10 +130,10 @@ def open_any(path: str | os.PathLike[str], agents: Sequence[AgentConfig] = DEFAU
         return Opened(titled(scenario, place), place)
     if suffix == PROBLEMS_SUFFIX:
         return _open_problems(place, agents)
-    raise ConfigError(_unknown_kind(place, suffix))
+    raise ConfigError(_unknown_kind_message(place, suffix))
 
 
-def _opened_session(saved: Saved, place: Path) -> Opened:
+def _opened_saved_session(saved: Saved, place: Path) -> Opened:
     return Opened(titled(saved.scenario, place), place, saved=saved)
 
 
@@ -171,7 +171,7 @@ def read_lesson(place: Path, *, is_played: bool = True) -> Lesson:
     return load_lesson(place, BY_KEY, (ASSETS,), HEAT_KINDS, is_played=is_played)
 
 
-def _unknown_kind(place: Path, suffix: str) -> str:
+def _unknown_kind_message(place: Path, suffix: str) -> str:
     if os.path.isdir(place):
         return f"{place}: expected a file, got a folder"
     near = nearest(suffix, KNOWN_SUFFIXES)
@@ -349,10 +349,10 @@ def scenario_from_session(session: Session) -> Scenario:
     The script and the random changes remain part of the scenario. Their effects so far are not included, because
     otherwise they would be applied twice.
     """
-    return _with_letters(scenario_of(session.run, keeps_map=False), letters_by_hand(session.run))
+    return _scenario_with_letters(scenario_of(session.run, keeps_map=False), letters_by_hand(session.run))
 
 
-def _with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:
+def _scenario_with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:
     """Return the scenario with everything that changes its map, in order: original map, script, edits by the user.
 
     The whole map is written out if the edits would be longer, or if start or goal would be blocked on the source.

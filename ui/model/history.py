@@ -92,8 +92,8 @@ class History:
         self.done: list[Done] = []
         self.undone: list[Done] = []  # the last one is redone first
         self.deeds = 0  # number of entries begun, undone or redone so far
-        self._holder = holder
-        self._doing: _OpenEntry | None = None
+        self._run_owner = holder
+        self._open_entry: _OpenEntry | None = None
         self._turned: _OpenEntry | None = (
             None  # the last entry, if later steps of the same setting may be merged into it
         )
@@ -103,7 +103,7 @@ class History:
     @contextmanager
     def doing(self, words: str = "", *, is_stroke: bool = False) -> Iterator[None]:
         """Combine everything done inside the `with` block into one entry; nested blocks join the outer entry."""
-        if self._doing is not None:
+        if self._open_entry is not None:
             yield
             return
         self.begin(words, is_stroke=is_stroke)
@@ -122,8 +122,8 @@ class History:
         """
         self.end()
         self.deeds += 1
-        run, focused = self._holder.run, self._holder.focused_key
-        self._doing = _OpenEntry(run.state(), focused, run.tick, words, is_stroke, knob)
+        run, focused = self._run_owner.run, self._run_owner.focused_key
+        self._open_entry = _OpenEntry(run.state(), focused, run.tick, words, is_stroke, knob)
 
     def submit(self, command: Command) -> None:
         """Submit a command to the front branch, in the open entry or in an entry of its own.
@@ -131,31 +131,31 @@ class History:
         A setting that already has this value is not recorded: the command would have no effect, but at a past tick it
         would remove all later edits.
         """
-        was_set = self._as_set(command)
+        was_set = self._command_for_current_value(command)
         if was_set == command:
             return
-        if self._doing is None:
-            knob = _merge_key(self._holder.run.front, command)
-            if knob is None or not self._try_merge(knob):
+        if self._open_entry is None:
+            knob = _stepped_setting_of(self._run_owner.run.front, command)
+            if knob is None or not self._reopen_matching_entry(knob):
                 self.begin(is_stroke=knob is not None, knob=knob)
                 self._begun().was_set = was_set
-            self._give(command)
-            self._end_turn(command)
+            self._apply_command(command)
+            self._end_stepped_entry(command)
         else:
-            self._give(command)
+            self._apply_command(command)
 
-    def _give(self, command: Command) -> None:
+    def _apply_command(self, command: Command) -> None:
         doing = self._begun()
-        stroke = self._holder.run.do(command, doing.stroke)
+        stroke = self._run_owner.run.do(command, doing.stroke)
         doing.stroke = stroke if doing.is_stroke else 0
         doing.told.append(command)
 
-    def _as_set(self, command: Command) -> Command | None:
+    def _command_for_current_value(self, command: Command) -> Command | None:
         """Return the command that sets the current value, for the front branch and all branches linked with it.
 
         None if the branches differ or show different ticks.
         """
-        run = self._holder.run
+        run = self._run_owner.run
         timelines = [run.tree[number].timeline for number in run.tree.mates(run.front)]
         for timeline in timelines:
             timeline.settle()
@@ -163,36 +163,36 @@ class History:
         return found[0] if found and len(found) == len(timelines) and found.count(found[0]) == len(found) else None
 
     def _begun(self) -> _OpenEntry:
-        assert self._doing is not None
-        return self._doing
+        assert self._open_entry is not None
+        return self._open_entry
 
-    def _end_turn(self, command: Command) -> None:
+    def _end_stepped_entry(self, command: Command) -> None:
         """End the entry of a stepped setting, or cancel it if the setting is back at its old value within one tick."""
         doing = self._begun()
-        if doing.knob is not None and command == doing.was_set and self._holder.run.tick == doing.tick:
+        if doing.knob is not None and command == doing.was_set and self._run_owner.run.tick == doing.tick:
             self._turned = None
             self.cancel()
         else:
             self.end()
 
-    def _try_merge(self, knob: object) -> bool:
+    def _reopen_matching_entry(self, knob: object) -> bool:
         """Reopen the last entry if it changed the same setting shortly before; return whether it was reopened."""
         turned = self._turned
         is_last = turned is not None and bool(self.done) and self.done[-1] is turned.noted and not self.undone
-        if not is_last or turned is None or turned.knob != knob or self._holder.run.tick - turned.tick > TURN_TICKS:
+        if not is_last or turned is None or turned.knob != knob or self._run_owner.run.tick - turned.tick > TURN_TICKS:
             return False
         self.done.pop()
         self.deeds += 1
-        self._doing = turned
+        self._open_entry = turned
         return True
 
     def end(self) -> None:
         """Close the open entry and note it, unless it changed nothing."""
-        doing, self._doing = self._doing, None
+        doing, self._open_entry = self._open_entry, None
         if doing is None:
             return
         self._turned = None
-        change = self._change_since(doing)
+        change = self._run_change_since(doing)
         if not change.change.is_none:
             told = doing.told if doing.knob is None else doing.told[-1:]
             whole = Together((change, *doing.settings)) if doing.settings else change
@@ -202,23 +202,23 @@ class History:
 
     def cancel(self) -> None:
         """Revert the open entry without noting it."""
-        doing, self._doing = self._doing, None
+        doing, self._open_entry = self._open_entry, None
         if doing is not None:
-            Together((self._change_since(doing), *doing.settings)).turn(forwards=False)
-            self._show()
+            Together((self._run_change_since(doing), *doing.settings)).turn(forwards=False)
+            self._show_changed_run()
 
-    def _change_since(self, doing: _OpenEntry) -> "InRun":
-        holder = self._holder
+    def _run_change_since(self, doing: _OpenEntry) -> "InRun":
+        holder = self._run_owner
         change = RunChange.between(doing.before, holder.run.state())
         return InRun(holder, change, doing.focused, holder.focused_key)
 
     def _words_of(self, told: Sequence[Command]) -> str:
-        names = RunNames(self._holder.run.timeline)
+        names = RunNames(self._run_owner.run.timeline)
         return ", ".join(command.say(names) for command in together(told))
 
     def _branch_name(self) -> str:
-        tree = self._holder.run.tree
-        return tree[self._holder.run.front].name if len(tree.branches) > 1 else ""
+        tree = self._run_owner.run.tree
+        return tree[self._run_owner.run.front].name if len(tree.branches) > 1 else ""
 
     def set(self, words: str, put: Callable[[T], None], before: T, after: T) -> None:
         """Set a value of the window as part of the open entry, or as an entry of its own.
@@ -230,10 +230,10 @@ class History:
             after: Value to set now and on redo.
         """
         put(after)
-        if self._doing is not None:
-            self._doing.settings.append(Setting(put, before, after))
+        if self._open_entry is not None:
+            self._open_entry.settings.append(Setting(put, before, after))
         elif before != after:
-            self.note(Done(words, Setting(put, before, after), self._holder.run.tick))
+            self.note(Done(words, Setting(put, before, after), self._run_owner.run.tick))
 
     def note(self, done: Done) -> None:
         self.done.append(done)
@@ -245,19 +245,19 @@ class History:
         """Undo the last entry and return it; None if there is none."""
         self.end()
         done = self._turn(self.done, self.undone, forwards=False)
-        self._show()
+        self._show_changed_run()
         return done
 
     def redo(self) -> Done | None:
         self.end()
         done = self._turn(self.undone, self.done, forwards=True)
-        self._show()
+        self._show_changed_run()
         return done
 
-    def _show(self) -> None:
+    def _show_changed_run(self) -> None:
         """Begin to seek through the changed log, and show the part that is reached at once."""
-        self._holder.run.continue_seek()
-        self._holder.changed()
+        self._run_owner.run.continue_seek()
+        self._run_owner.changed()
 
     def _turn(self, source: list[Done], target: list[Done], forwards: bool) -> Done | None:
         if not source:
@@ -274,10 +274,10 @@ class History:
             pass
         while len(self.done) < place and self._turn(self.undone, self.done, forwards=True):
             pass
-        self._show()
+        self._show_changed_run()
 
 
-def _merge_key(branch: int, command: Command) -> object:
+def _stepped_setting_of(branch: int, command: Command) -> object:
     """Return the numeric setting that a command changes; None for other commands.
 
     Consecutive steps of one setting are merged into one entry.
@@ -288,7 +288,7 @@ def _merge_key(branch: int, command: Command) -> object:
         case commands.SetBudget(_, agent):
             return branch, agent, "budget"
         case commands.ToGroup(group, told):
-            knob = _merge_key(branch, told)
+            knob = _stepped_setting_of(branch, told)
             return None if knob is None else (group, knob)
         case commands.SetTrials() | commands.SetChanges() | commands.SetTickMs():
             return branch, type(command)
@@ -338,7 +338,7 @@ class BranchChange:
     @classmethod
     def between(cls, before: BranchState | None, after: BranchState | None) -> "BranchChange":
         old, new = before.entries if before else (), after.entries if after else ()
-        return cls(_without_log(before), _without_log(after), *_difference(old, new))
+        return cls(_without_log(before), _without_log(after), *_differing_entries(old, new))
 
     @property
     def is_none(self) -> bool:
@@ -367,13 +367,13 @@ class BranchChange:
             forwards: Redo the change; False undoes it.
         """
         old, new = (self.taken, self.put) if forwards else (self.put, self.taken)
-        gone, noted = {entry.id for entry in old}, {entry.tick for entry in new if _is_of_clock(entry)}
-        done, going = ([entry for entry in part if not _is_of_clock(entry)] for part in (now, old))
+        gone, noted = {entry.id for entry in old}, {entry.tick for entry in new if _is_clock_entry(entry)}
+        done, going = ([entry for entry in part if not _is_clock_entry(entry)] for part in (now, old))
         is_known = done[self.place : self.place + len(going)] == going
         assert is_known, "a log was changed by somebody who did not say so"
         at = now.index(done[self.place - 1]) + 1 if self.place else 0
         kept = [
-            [entry for entry in part if entry.id not in gone and not (_is_of_clock(entry) and entry.tick in noted)]
+            [entry for entry in part if entry.id not in gone and not (_is_clock_entry(entry) and entry.tick in noted)]
             for part in (now[:at], now[at:])
         ]
         return tuple(sorted((*kept[0], *new, *kept[1]), key=attrgetter("tick")))
@@ -387,27 +387,27 @@ class BranchChange:
             forwards: Direction of the turn.
         """
         before, after = (now, made) if forwards else (made, now)
-        place, taken, put = _difference(before, after)
+        place, taken, put = _differing_entries(before, after)
         return replace(self, place=place, taken=taken, put=put)
 
 
-def _is_of_clock(entry: Entry) -> bool:
+def _is_clock_entry(entry: Entry) -> bool:
     """Return whether an entry was recorded by the tick timer: how many agents planned in their time slice."""
     return isinstance(entry.command, commands.Serve) and not entry.is_scripted
 
 
-def _difference(old: Sequence[Entry], new: Sequence[Entry]) -> tuple[int, tuple[Entry, ...], tuple[Entry, ...]]:
+def _differing_entries(old: Sequence[Entry], new: Sequence[Entry]) -> tuple[int, tuple[Entry, ...], tuple[Entry, ...]]:
     """Return the index at which two logs differ, and the entries of each log in the differing part.
 
     The index does not count clock entries, because more of them may be recorded between the other entries.
     """
-    head = _alike(old, new)
-    tail = _alike(old[: head - 1 if head else None : -1], new[: head - 1 if head else None : -1])
-    place = sum(not _is_of_clock(entry) for entry in old[:head])
+    head = _common_prefix_length(old, new)
+    tail = _common_prefix_length(old[: head - 1 if head else None : -1], new[: head - 1 if head else None : -1])
+    place = sum(not _is_clock_entry(entry) for entry in old[:head])
     return place, tuple(old[head : len(old) - tail]), tuple(new[head : len(new) - tail])
 
 
-def _alike(one: Sequence[Entry], other: Sequence[Entry]) -> int:
+def _common_prefix_length(one: Sequence[Entry], other: Sequence[Entry]) -> int:
     """Return the length of the common prefix of two logs."""
     least = min(len(one), len(other))
     if one[:least] == other[:least]:

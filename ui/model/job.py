@@ -15,7 +15,7 @@ PATIENCE_S = 0.12
 """Time in seconds that the window waits for a job before it shows the progress."""
 
 
-_ENDING_S = 2.0  # seconds that the program waits for cancelled jobs when it exits
+_EXIT_WAIT_S = 2.0  # seconds that the program waits for cancelled jobs when it exits
 
 _BEGUN: "WeakSet[Job[Any]]" = WeakSet()
 
@@ -84,7 +84,7 @@ class Job(Generic[T]):
 
 def give_up_all() -> None:
     """Cancel all jobs at exit and wait a moment, so that they leave no incomplete files and no running threads."""
-    deadline = time.monotonic() + _ENDING_S
+    deadline = time.monotonic() + _EXIT_WAIT_S
     for job in (jobs := list(_BEGUN)):
         job.give_up()
     for job in jobs:

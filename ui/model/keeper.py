@@ -19,9 +19,9 @@ from ui.model.saving import looking_at
 from ui.model.session import Session
 from ui.model.settings import Settings, save_settings
 
-_NOTE_EVERY_S = 0.5  # seconds between progress lines of a paused or slow run; a fast one writes every 100 ticks
-_RETRY_EVERY_S = 5.0  # seconds until the next attempt after a failed write, such as on a full disk
-_SETTINGS_EVERY_S = 0.5
+_PROGRESS_INTERVAL_S = 0.5  # seconds between progress lines of a paused or slow run; a fast one writes every 100 ticks
+_RETRY_INTERVAL_S = 5.0  # seconds until the next attempt after a failed write, such as on a full disk
+_SETTINGS_INTERVAL_S = 0.5
 
 
 class AutosaveJournal:
@@ -31,9 +31,9 @@ class AutosaveJournal:
         self.session = session
         self.journal: Journal | None = None
         self.left: list[Journal] = []  # suspended journals of the runs replaced by beginning again, the oldest first
-        self._disk = _Background()
+        self._disk_writer = _BackgroundWriter()
         self._said = False
-        self._noted_s = self._tried_s = 0.0
+        self._last_progress_s = self._last_retry_s = 0.0
 
     @property
     def is_writing(self) -> bool:
@@ -48,26 +48,26 @@ class AutosaveJournal:
         now = time.monotonic()
         if self.journal is None or self.journal.tree is not self.session.run.tree:
             self._begin()
-        elif self.journal.problem and now - self._tried_s >= _RETRY_EVERY_S:
-            self._retry(self.journal)
-            self._tried_s = now
+        elif self.journal.problem and now - self._last_retry_s >= _RETRY_INTERVAL_S:
+            self._retry_journal(self.journal)
+            self._last_retry_s = now
         journal = self.journal
         assert journal is not None
-        is_due = now - self._noted_s >= _NOTE_EVERY_S
-        self._noted_s = now if is_due else self._noted_s
+        is_due = now - self._last_progress_s >= _PROGRESS_INTERVAL_S
+        self._last_progress_s = now if is_due else self._last_progress_s
         journal.progress(self.session.run.shown, now=is_due)
         run = self.session.run
         journal.looks(run.shown, run.front, self.session.focused_key.agent, run.order)
-        if is_due and self._disk.is_idle and (handle := journal.take_unsynced()) is not None:
-            self._disk.do(lambda: _sync(handle))
+        if is_due and self._disk_writer.is_idle and (handle := journal.take_unsynced()) is not None:
+            self._disk_writer.do(lambda: _sync_and_close(handle))
         if journal.problem and not self._said:
             self._said = True
-            self._tried_s = now
+            self._last_retry_s = now
             self.session.told.lasting.append(journal.problem)
         if self.session.crashed and journal.problem is None:
-            self._let_crashed_go()
+            self._discard_recovered_journals()
 
-    def _let_crashed_go(self) -> None:
+    def _discard_recovered_journals(self) -> None:
         """Discard the journals this run was restored from, which its own journal has replaced."""
         for path in self.session.crashed:
             discard(path)
@@ -95,7 +95,7 @@ class AutosaveJournal:
     def _new(run: Run, agent: int) -> Journal:
         return Journal(looking_at(run, agent=agent), run.tree)
 
-    def _retry(self, failed: Journal) -> None:
+    def _retry_journal(self, failed: Journal) -> None:
         """Write a new journal from scratch after a failed write, and keep the failed one until that has worked."""
         anew = self._new(self.session.run, self.session.focused_key.agent)
         if anew.problem:
@@ -110,8 +110,8 @@ class AutosaveJournal:
         for journal in (*self.left, *([self.journal] if self.journal else [])):
             journal.close()
         self.journal, self.left = None, []
-        self._let_crashed_go()
-        self._disk.close()
+        self._discard_recovered_journals()
+        self._disk_writer.close()
 
 
 class SettingsKeeper:
@@ -133,40 +133,40 @@ class SettingsKeeper:
             say: Function that shows a message when writing failed.
         """
         self.settings, self.collect, self.path, self.say = settings, collect, path, say
-        self._disk = _Background()
-        self._written = deepcopy(settings)
+        self._disk_writer = _BackgroundWriter()
+        self._written_settings = deepcopy(settings)
         self._looked_s = time.monotonic()
         self._problem: str | None = None  # message of the last failed write; None after a successful one
-        self._has_told = False
+        self._has_reported_failure = False
 
     def keep(self) -> None:
         """Write the settings in the background if they changed; called once a frame."""
         now = time.monotonic()
         problem = self._problem  # copy, because the background thread may change it meanwhile
-        wait = _RETRY_EVERY_S if problem else _SETTINGS_EVERY_S
-        if problem and not self._has_told:
+        wait = _RETRY_INTERVAL_S if problem else _SETTINGS_INTERVAL_S
+        if problem and not self._has_reported_failure:
             self.say(problem)
-        self._has_told = problem is not None
-        if now - self._looked_s < wait or not self._disk.is_idle:
+        self._has_reported_failure = problem is not None
+        if now - self._looked_s < wait or not self._disk_writer.is_idle:
             return
         self._looked_s = now
         self.collect()
-        if self.settings != self._written:
+        if self.settings != self._written_settings:
             settings = deepcopy(self.settings)
-            self._disk.do(lambda: self._write(settings))
+            self._disk_writer.do(lambda: self._write(settings))
 
     def _write(self, settings: Settings) -> None:
         self._problem = save_settings(settings, self.path)
         if self._problem is None:
-            self._written = settings
+            self._written_settings = settings
 
     def close(self) -> None:
-        self._disk.close()
+        self._disk_writer.close()
         self.collect()
         save_settings(self.settings, self.path)
 
 
-class _Background:
+class _BackgroundWriter:
     """Background thread that runs one job at a time."""
 
     def __init__(self) -> None:
@@ -186,7 +186,7 @@ class _Background:
         self._worker.shutdown()
 
 
-def _sync(handle: int) -> None:
+def _sync_and_close(handle: int) -> None:
     """Sync a file to the disk and close its handle.
 
     Errors are ignored, because the journal notices failed writes itself.

@@ -131,18 +131,18 @@ def best_panels(area: Box, count: int, gap: int, scale: float, map_size: tuple[i
         for columns in range(1, count + 1)
         for make in (_panel, _panel_with_side)
     ]
-    zooms = [min(_zoom(panel, map_size) for panel in plan) * _legible(plan[0], scale) for plan in plans]
+    zooms = [min(_zoom(panel, map_size) for panel in plan) * _legible_share(plan[0], scale) for plan in plans]
     enough = max(zooms) / NEARLY_ALIKE
     good = [plan for plan, zoom in zip(plans, zooms, strict=True) if zoom >= enough]
-    return min(good, key=lambda plan: (_is_crammed(plan[0], scale), *_oddness(plan, map_size)))
+    return min(good, key=lambda plan: (_is_header_crammed(plan[0], scale), *_defects_key(plan, map_size)))
 
 
-def _legible(panel: PanelBoxes, scale: float) -> float:
+def _legible_share(panel: PanelBoxes, scale: float) -> float:
     """Return the ratio of the panel's width to the width that its texts need, at most 1."""
     return min(1.0, panel.whole[2] / (scale * LEGIBLE))
 
 
-def _is_crammed(panel: PanelBoxes, scale: float) -> bool:
+def _is_header_crammed(panel: PanelBoxes, scale: float) -> bool:
     """Return whether the panel's header has too little room."""
     return panel.whole[2] < scale * NARROW_HEADER and panel.header[3] <= round(HEADER * scale)
 
@@ -152,7 +152,7 @@ def _zoom(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
     return fitted(*map_size, panel.map[2], panel.map[3]).zoom
 
 
-def _oddness(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tuple[bool, bool, bool, float]:
+def _defects_key(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tuple[bool, bool, bool, float]:
     """Return a sort key of a plan's defects; smaller is better.
 
     The key is: has empty tiles, has maps that fill less than half of their area, has numbers at the side of the map,
@@ -194,7 +194,7 @@ def _panel(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
         header = higher
     inset = max(1, round(scale))
     map_width = max(1, width - 2 * inset)
-    hud += _more_rows((map_width, height - header - hud), scale, map_size) * round(HUD_ROW * scale)
+    hud += _extra_number_rows((map_width, height - header - hud), scale, map_size) * round(HUD_ROW * scale)
     if height - header - hud < round(MIN_MAP * scale):
         hud = min(round(SMALL_HUD * scale), max(0, height - header - 40))
     return PanelBoxes(
@@ -205,7 +205,7 @@ def _panel(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
     )
 
 
-def _more_rows(room: tuple[int, int], scale: float, map_size: tuple[int, int]) -> int:
+def _extra_number_rows(room: tuple[int, int], scale: float, map_size: tuple[int, int]) -> int:
     """Return how many rows of numbers to add below the first one.
 
     A wide panel has all numbers in one row. A narrower one gets a second row if the map stays as large. A narrow panel
@@ -215,13 +215,13 @@ def _more_rows(room: tuple[int, int], scale: float, map_size: tuple[int, int]) -
     if width >= scale * TWO_ROWS_BELOW:
         return 0
     if width >= scale * TWO_ROWS_FROM:
-        return int(_is_spared(room, scale * HUD_ROW, map_size))
+        return int(_fits_without_shrinking(room, scale * HUD_ROW, map_size))
     if height - scale * HUD <= width:
         return 0
-    return 2 if width >= scale * COLUMNS_FROM and _is_spared(room, 2 * scale * HUD_ROW, map_size) else 1
+    return 2 if width >= scale * COLUMNS_FROM and _fits_without_shrinking(room, 2 * scale * HUD_ROW, map_size) else 1
 
 
-def _is_spared(room: tuple[int, int], height: float, map_size: tuple[int, int]) -> bool:
+def _fits_without_shrinking(room: tuple[int, int], height: float, map_size: tuple[int, int]) -> bool:
     """Return whether a map drawn in this room stays as large with `height` pixels less."""
     width, whole = room
     left = whole - round(height)

@@ -63,7 +63,7 @@ class LessonPlayer:
 
     def begin(self, session: Session, player: Player) -> None:
         self.speed_before = player.speed
-        self._stand(session, player)
+        self._seek_to_step(session, player)
 
     def end(self, player: Player) -> None:
         """Pause, and restore the speed that the user had set."""
@@ -77,7 +77,7 @@ class LessonPlayer:
 
     def go_on(self, session: Session, player: Player) -> None:
         if self.is_on_its_way(session):
-            self._stand(session, player)
+            self._seek_to_step(session, player)
         elif not self.waits_for_answer and not self.is_last:
             self.place += 1
             self._walk(session, player)
@@ -85,7 +85,7 @@ class LessonPlayer:
     def go_back(self, session: Session, player: Player) -> None:
         if self.place:
             self.place -= 1
-            self._stand(session, player)
+            self._seek_to_step(session, player)
 
     def look(self, session: Session, player: Player) -> None:
         if (
@@ -100,14 +100,14 @@ class LessonPlayer:
     def _walk(self, session: Session, player: Player) -> None:
         """Run to the current step; seek to it if the user has moved the run elsewhere."""
         if not (self.ticks[self.place - 1] <= session.tick < self.tick):
-            self._stand(session, player)
+            self._seek_to_step(session, player)
             return
         player.set_speed(nearest(self.lesson.speed_at(self.place)))
         player.reveal = None
         session.run_until(None, self.tick)
         player.play()
 
-    def _stand(self, session: Session, player: Player) -> None:
+    def _seek_to_step(self, session: Session, player: Player) -> None:
         session.until = None
         player.seek(self.tick)
 

@@ -127,7 +127,7 @@ class _LookReader:
             heat=self._heat(view.get("heat", {})),
             region_level=self._value(view, REGION_LEVEL, base.region_level),
             part=part,
-            own_parts=self._own_cameras(view.get("cameras", {})),
+            own_parts=self._read_own_cameras(view.get("cameras", {})),
             follows=follows,
             scale=self._value(view, SCALE, None),
             tab=self._tab(view.get("sidebar", base.tab)),
@@ -139,7 +139,7 @@ class _LookReader:
             f"{self.where}{path}.{key}: no such key{did_you_mean(key, known)}" for key in data if key not in known
         ]
 
-    def _mapping(self, data: Any, path: str) -> Mapping[str, Any]:
+    def _read_mapping(self, data: Any, path: str) -> Mapping[str, Any]:
         if isinstance(data, dict):
             return data
         self.problems.append(f"{self.where}{path}: expected a mapping, got {shown(data)}")
@@ -155,7 +155,7 @@ class _LookReader:
             return default
 
     def _layers(self, data: Any) -> dict[str, bool]:
-        layers = self._mapping(data, ".layers")
+        layers = self._read_mapping(data, ".layers")
         self._check_keys(layers, self.known_layers, ".layers")
         params = {key: Param(key, bool, True, "") for key in layers if key in self.known_layers}
         return {key: bool(self._value(layers, param, True, ".layers")) for key, param in params.items()}
@@ -163,7 +163,7 @@ class _LookReader:
     def _heat(self, data: Any) -> HeatSetting:
         if isinstance(data, str):
             data = {"kind": data}
-        heat, base = self._mapping(data, ".heat"), HeatSetting()
+        heat, base = self._read_mapping(data, ".heat"), HeatSetting()
         self._check_keys(heat, ("kind", "is_log", "colours"), ".heat")
         return HeatSetting(
             self._value(heat, HEAT_KIND, base.kind, ".heat"),
@@ -171,12 +171,12 @@ class _LookReader:
             self._value(heat, HEAT_COLOURS, base.colours, ".heat"),
         )
 
-    def _own_cameras(self, data: Any) -> dict[PanelKey, MapPart | None]:
-        cameras = self._mapping(data, ".cameras")
+    def _read_own_cameras(self, data: Any) -> dict[PanelKey, MapPart | None]:
+        cameras = self._read_mapping(data, ".cameras")
         wrong = [key for key in cameras if not str(key).isdecimal()]
         self.problems += [f"{self.where}.cameras: expected the number of a panel, got {shown(key)}" for key in wrong]
         return {
-            _key_of(int(k)): self._camera(part, f".cameras.{k}")[0] for k, part in cameras.items() if k not in wrong
+            _panel_key(int(k)): self._camera(part, f".cameras.{k}")[0] for k, part in cameras.items() if k not in wrong
         }
 
     def _camera(self, data: Any, path: str = ".camera") -> tuple[MapPart | None, bool]:
@@ -221,28 +221,30 @@ def view_of(look: Look) -> dict[str, Any]:
     if look.region_level:
         view["region_level"] = look.region_level
     if look.part is not None:
-        camera = _part_data(look.part)
+        camera = _map_part_data(look.part)
         view["camera"] = {**camera, "follow": True} if look.follows else camera
     elif look.follows:
         view["camera"] = "follow"
     if look.own_parts:
-        view["cameras"] = {_number_of(key): _part_data(part) if part else "fit" for key, part in look.own_parts.items()}
+        view["cameras"] = {
+            _number_of(key): _map_part_data(part) if part else "fit" for key, part in look.own_parts.items()
+        }
     if look.tab != usual.tab:
         view["sidebar"] = look.tab or False
     return view
 
 
-_BRANCH = 4096
+_PANELS_PER_BRANCH = 4096
 """Offset of panel numbers per branch: in a file, the number of a panel is branch * 4096 + agent."""
 
 
 def _number_of(key: PanelKey) -> int:
-    return key.branch * _BRANCH + key.agent
+    return key.branch * _PANELS_PER_BRANCH + key.agent
 
 
-def _key_of(number: int) -> PanelKey:
-    return PanelKey(*divmod(number, _BRANCH))
+def _panel_key(number: int) -> PanelKey:
+    return PanelKey(*divmod(number, _PANELS_PER_BRANCH))
 
 
-def _part_data(part: MapPart) -> dict[str, Any]:
+def _map_part_data(part: MapPart) -> dict[str, Any]:
     return {"x": round(part.x, 3), "y": round(part.y, 3), "cells": round(part.cells, 3)}

@@ -50,7 +50,7 @@ class Moment:
 
 def moments_of(session: Session) -> list[Moment]:
     """Return the moments of the recorded run on screen: for each kind, that of the agent with the largest value."""
-    found = [_scrub(session), _tick(session), _restart(session), first_parting(session)]
+    found = [_largest_scrub_moment(session), _tick(session), _dearest_restart_moment(session), first_parting(session)]
     return [moment for moment in found if moment is not None]
 
 
@@ -64,13 +64,13 @@ def first_parting(session: Session) -> Moment | None:
         return None
     one, other = session.run.panels[a], session.run.panels[b]
     if one.key.branch != other.key.branch:
-        return _branches_apart(session, one, other)
+        return _first_branch_difference(session, one, other)
     last = session.run.recorded_end
     found = parting(_record(session, one), _record(session, other), last)
     if found is None:
         return None
     names = one.view.label, other.view.label
-    return Moment(found.tick, "First parting of A and B", _apart(session, found, names), one.key)
+    return Moment(found.tick, "First parting of A and B", _difference_text(session, found, names), one.key)
 
 
 def _record(session: Session, panel: Panel) -> Record:
@@ -87,7 +87,7 @@ def _at(session: Session, cell: int) -> str:
     return "({}, {})".format(*session.run.world.grid.xy(cell))
 
 
-def _scrub(session: Session) -> Moment | None:
+def _largest_scrub_moment(session: Session) -> Moment | None:
     last = session.run.recorded_end
     found = [(scrub, panel) for panel, record in _records(session) if (scrub := largest_scrub(record, last))]
     if not found:
@@ -110,7 +110,7 @@ def _tick(session: Session) -> Moment | None:
     return Moment(tick.tick, "Most expensive tick", text, panel.key)
 
 
-def _restart(session: Session) -> Moment | None:
+def _dearest_restart_moment(session: Session) -> Moment | None:
     last = session.run.recorded_end
     found = [(restart, panel) for panel, record in _records(session) if (restart := dearest_restart(record, last))]
     if not found:
@@ -123,7 +123,7 @@ def _restart(session: Session) -> Moment | None:
 # --- differences ----------------------------------------------------------------------------------
 
 
-def _apart(session: Session, found: Parting, names: tuple[str, str]) -> str:
+def _difference_text(session: Session, found: Parting, names: tuple[str, str]) -> str:
     values = _value(session, found.what, found.one), _value(session, found.what, found.other)
     verb = {"cell": "goes to", "start": "begins at", "expansions": "expands", "marks": "has", "phase": "is"}[found.what]
     return f"{names[0]} {verb} {values[0]}, {names[1]} {values[1]}"
@@ -142,20 +142,22 @@ def _marks(marks: int) -> str:
     return " and ".join(words) or "nothing of the kind"
 
 
-def _branches_apart(session: Session, one: Panel, other: Panel) -> Moment | None:
+def _first_branch_difference(session: Session, one: Panel, other: Panel) -> Moment | None:
     branches = session.run.tree[one.key.branch], session.run.tree[other.key.branch]
     last = min(branch.timeline.recorded_end for branch in branches)
     found = first_difference(branches[0].timeline, branches[1].timeline, last)
     if found is None:
         return None
     names = branches[0].name, branches[1].name
-    return Moment(found.tick, "First difference of the branches", _in_what(session, found, names, one), one.key)
+    return Moment(
+        found.tick, "First difference of the branches", _branch_difference_text(session, found, names, one), one.key
+    )
 
 
-def _in_what(session: Session, found: Difference, names: tuple[str, str], one: Panel) -> str:
+def _branch_difference_text(session: Session, found: Difference, names: tuple[str, str], one: Panel) -> str:
     timeline = session.run.tree[one.key.branch].timeline
     if found.entry is not None:
         return f"only in {names[0 if found.is_own else 1]}: {found.entry.command.say(RunNames(timeline))}"
     assert found.parting is not None
     label = timeline.records[found.agent].label
-    return f"{label}: {_apart(session, found.parting, names)}"
+    return f"{label}: {_difference_text(session, found.parting, names)}"

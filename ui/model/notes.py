@@ -40,15 +40,15 @@ def _has_moved(view: WalkerView) -> bool:
     return view.metrics.moves >= 1
 
 
-def _walks_back(view: WalkerView) -> bool:
+def _is_on_back_move(view: WalkerView) -> bool:
     return bool(view.rows.size and int(view.rows[-1].marks) & log.BACK_MOVE)
 
 
-def _scrubs(view: WalkerView) -> bool:
+def _has_30_revisits(view: WalkerView) -> bool:
     return view.metrics.revisits >= 30
 
 
-def _has_gone_far(view: WalkerView) -> bool:
+def _has_made_40_moves(view: WalkerView) -> bool:
     return view.metrics.moves >= 40
 
 
@@ -66,7 +66,7 @@ NOTES = (
         Highlight("one cell a tick", "agent"),
         "The frontier jumped: another cell looks better now, on another branch. So it walks back along its own way: "
         "a back-move. The orange number counts them.",
-        _walks_back,
+        _is_on_back_move,
         is_of_walk=True,
     ),
     Note(
@@ -74,14 +74,14 @@ NOTES = (
         Highlight("one cell a tick", "revisits"),
         "To and fro over the same cells: scrubbing. The heat shows where, this number how often. "
         "{key:tab_inspect} says why it moves.",
-        _scrubs,
+        _has_30_revisits,
     ),
     Note(
         "compare",
         Highlight("sixteen", "agent"),
         "The same search with sixteen cells a tick hardly scrubs at all. {key:gallery} has more examples, "
         "{key:lessons} lessons, {key:help} all keys.",
-        _has_gone_far,
+        _has_made_40_moves,
     ),
 )
 

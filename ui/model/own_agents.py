@@ -14,7 +14,7 @@ from sim.time.branches import Branch
 from ui.model import agent_edits, branching
 from ui.model.session import Session
 
-_LOOK_EVERY_S = 0.4
+_FILE_CHECK_INTERVAL_S = 0.4
 
 
 class OwnAgents:
@@ -33,12 +33,12 @@ class OwnAgents:
             ConfigError: The new version is not valid; the old version stays in use.
         """
         now = time.monotonic()
-        if now - self._looked_s < _LOOK_EVERY_S:
+        if now - self._looked_s < _FILE_CHECK_INTERVAL_S:
             return
         self._looked_s = now
         for key in own_files.LOADED:
             if self._is_changed(key):
-                self._run_anew(key)
+                self._replace_agents_of_file(key)
 
     def _is_changed(self, key: str) -> bool:
         with suppress(OSError):  # the file may be missing while an editor writes it
@@ -47,7 +47,7 @@ class OwnAgents:
             return before is not None and before != self._seen[key]
         return False
 
-    def _run_anew(self, key: str) -> None:
+    def _replace_agents_of_file(self, key: str) -> None:
         spec = BY_KEY[key]
         before = spec.param(VERSION)
         path = own_files.LOADED[key].path

@@ -10,12 +10,12 @@ from ui.model.clock import AS_FAST_AS_POSSIBLE, StepClock
 from ui.model.session import Session
 
 TICKING_SHARE = 0.5  # maximum part of a frame that ticks may take
-_MAX_AT_ONCE = 64  # ticks between two checks of the deadline
+_MAX_TICKS_AT_ONCE = 64  # ticks between two checks of the deadline
 MAX_PUT_OFF = 6  # frames that a tick may wait for a keyframe to be read: a tenth of a second
 PATIENCE = 2  # frames of such a wait after which the keyframe reader stops yielding to other threads
 
 
-def _nobody_films() -> None:
+def _ignore_seek() -> None:
     """Do nothing: no recording has to be notified of a seek."""
 
 
@@ -32,9 +32,9 @@ class Player:
         # text shown instead of the playback state, for pictures that show the state of another window
         self.word: str | None = None
         self.held_glide: float | None = None  # fixed `glide` for pictures, in place of the clock's
-        self.cut: Callable[[], None] = _nobody_films  # called when the user seeks to another tick
-        self._put_off = 0  # frames that the due tick has waited for a keyframe
-        self._has_stopped = False  # whether this frame reached the tick at which the scenario pauses
+        self.cut: Callable[[], None] = _ignore_seek  # called when the user seeks to another tick
+        self._frames_put_off = 0  # frames that the due tick has waited for a keyframe
+        self._has_reached_pause = False  # whether this frame reached the tick at which the scenario pauses
         self.may_put_off = False
         """Whether a due tick may be postponed to a later frame while a keyframe is being read.
 
@@ -134,15 +134,15 @@ class Player:
             most_s: Maximum time in seconds that the ticks may take.
         """
         before = self.session.tick
-        self._pass_time(seconds, most_s)
+        self._pass_frame_time(seconds, most_s)
         is_new = self.session.tick > before and not self.session.run.is_seeking
-        self._has_stopped = is_new and self.clock.is_running and self.session.is_at_pause
+        self._has_reached_pause = is_new and self.clock.is_running and self.session.is_at_pause
 
-    def _pass_time(self, seconds: float, most_s: float) -> None:
+    def _pass_frame_time(self, seconds: float, most_s: float) -> None:
         if self.session.run.is_seeking:
             self.session.continue_seek()
         elif self.is_backwards:
-            self._wind_back(self.clock.advance(seconds))
+            self._play_ticks_backwards(self.clock.advance(seconds))
         elif self.is_slow_motion:
             for _ in range(self.clock.advance(seconds)):
                 before = self.session.tick
@@ -152,15 +152,15 @@ class Player:
         elif self.clock.is_running and self.speed == AS_FAST_AS_POSSIBLE:
             advance_for(self.session, most_s)
         else:
-            self._put_off = self._put_off + 1 if self._must_wait else 0
-            if self._put_off >= PATIENCE:
+            self._frames_put_off = self._frames_put_off + 1 if self._must_wait_for_keyframe else 0
+            if self._frames_put_off >= PATIENCE:
                 self.session.run.hurry()
-            self._advance(self.clock.advance(seconds, is_held=self._put_off > 0), most_s)
+            self._advance(self.clock.advance(seconds, is_held=self._frames_put_off > 0), most_s)
 
     @property
-    def _must_wait(self) -> bool:
+    def _must_wait_for_keyframe(self) -> bool:
         """Return whether a due tick should wait for a keyframe that is being read, at most MAX_PUT_OFF frames."""
-        return self.may_put_off and self._put_off < MAX_PUT_OFF and self.session.run.is_being_read
+        return self.may_put_off and self._frames_put_off < MAX_PUT_OFF and self.session.run.is_being_read
 
     def look_for_the_end(self) -> str | None:
         """Pause where the run or a "run until" ends or the scenario pauses.
@@ -168,10 +168,10 @@ class Player:
         Returns:
             The text to show about the end of a "run until" or about the pause; None if there is none.
         """
-        told = self._end_of_run_until()
+        told = self._check_run_until()
         until = self.session.run.scenario.until
-        if self._has_stopped and until is not None:
-            self._has_stopped = False
+        if self._has_reached_pause and until is not None:
+            self._has_reached_pause = False
             self.pause()
             told = f"stopped at tick {until.tick:,}: {until.why or 'the file of this run says so'}"
         if (
@@ -187,19 +187,19 @@ class Player:
         """Advance the due ticks until the deadline; drop the rest, so that no frame is late."""
         deadline = time.perf_counter() + most_s
         while ticks > 0 and time.perf_counter() < deadline:
-            bulk = min(ticks, _MAX_AT_ONCE)
+            bulk = min(ticks, _MAX_TICKS_AT_ONCE)
             if self.session.advance(bulk) < bulk or self.session.has_come_to_a_stop:
                 return
             ticks -= bulk
 
-    def _wind_back(self, ticks: int) -> None:
+    def _play_ticks_backwards(self, ticks: int) -> None:
         """Play backwards; pause at tick 0."""
         if ticks and self.session.tick == 0:
             self.pause()
         elif ticks:
             self.session.begin_seek(self.session.tick - ticks)
 
-    def _end_of_run_until(self) -> str | None:
+    def _check_run_until(self) -> str | None:
         session, until = self.session, self.session.until
         is_met = session.is_stopped_by_rule
         if until is None or not (is_met or session.run.is_over):

@@ -30,7 +30,7 @@ def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Call
         world = setup()
         world.instrument(agent)
         world.replace_queue(commands)
-        walker = _until_it_joins(world, agent, until)
+        walker = _advance_until_agent_joins(world, agent, until)
         with posthoc(path, world, walker) as trace:
             trace.write()
             while world.tick < until and world.advance(1):
@@ -42,7 +42,7 @@ def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Call
     return write
 
 
-def _until_it_joins(world: World, agent: int, until: int) -> Walker:
+def _advance_until_agent_joins(world: World, agent: int, until: int) -> Walker:
     """Advance the world until the agent is on the map, and return it."""
     while world.walker(agent) is None and world.tick < until and world.advance(1):
         pass

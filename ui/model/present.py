@@ -24,11 +24,11 @@ def as_set(world: World, command: Command) -> Command | None:
         case commands.SetTickMs():
             return commands.SetTickMs(world.tick_ms)
         case commands.ToGroup(group, told):
-            return _as_set_in_group(world, group, told)
+            return _command_for_group_value(world, group, told)
     return None
 
 
-def _as_set_in_group(world: World, group: str, told: commands.Told) -> Command | None:
+def _command_for_group_value(world: World, group: str, told: commands.Told) -> Command | None:
     """Return the command that sets the value that all agents of a group have; None if their values differ."""
     match told:
         case commands.SetBudget():

@@ -40,7 +40,7 @@ def read(view: WalkerView, before: int, shown: int | None = None, tick: int | No
     has_acted = view.rows.size and tick in (None, view.rows_tick + view.rows.size)
     keys = keys_of(view, before) if has_acted else []
     if shown is not None:
-        keys = _so_far(view, keys, shown)
+        keys = _reached_keys(view, keys, shown)
     places = {line.key: place for place, line in enumerate(lines) if line.key}
     found = [places[key] for key in keys if key in places]
     return Reading(lines, found[-1] if found else -1, frozenset(found))
@@ -55,26 +55,26 @@ def keys_of(view: WalkerView, before: int) -> list[str]:
     return [*restarted, *_BY_KIND[view.spec.key](view, before)]
 
 
-def _so_far(view: WalkerView, keys: list[str], shown: int) -> list[str]:
+def _reached_keys(view: WalkerView, keys: list[str], shown: int) -> list[str]:
     """Return the keys of the lines that the tick reached after `shown` expansions."""
     seen = 0
-    for key, expansions in _expanding(view, keys):
+    for key, expansions in _expanding_lines(view, keys):
         seen += expansions
         if shown < seen:
             return keys[: keys.index(key) + 1]
     return keys
 
 
-def _expanding(view: WalkerView, keys: list[str]) -> list[tuple[str, int]]:
+def _expanding_lines(view: WalkerView, keys: list[str]) -> list[tuple[str, int]]:
     """Return the keys of the lines that expand cells, each with its number of expansions."""
     expanded = int(view.rows[-1].expanded) if view.rows.size else 0
-    if view.spec.key in _IN_TWO and all(key in keys for key in _IN_TWO[view.spec.key][:2]):
-        first, second, share = _IN_TWO[view.spec.key]
+    if view.spec.key in _TWO_EXPANDING_LINES and all(key in keys for key in _TWO_EXPANDING_LINES[view.spec.key][:2]):
+        first, second, share = _TWO_EXPANDING_LINES[view.spec.key]
         return [(first, share(view)), (second, expanded - share(view))]
     return [(key, expanded) for key in keys if key in ("expand", "cells", "inside", "without data")][-1:]
 
 
-_IN_TWO: dict[str, tuple[str, str, Callable[[WalkerView], int]]] = {
+_TWO_EXPANDING_LINES: dict[str, tuple[str, str, Callable[[WalkerView], int]]] = {
     "p-lrta": ("expand", "spread", lambda _: 1),
     "dt-lrta": ("probe", "expand", lambda view: int(view.agent.numbers["of these for this move"])),
     "pra": ("expand", "cells", lambda view: int(view.agent.numbers["among regions in this tick"])),
@@ -108,7 +108,7 @@ def _p_lrta(view: WalkerView, before: int) -> list[str]:
     return [*done, "no_path"] if view.status is Status.NO_PATH else [*done, "choose", "move"]
 
 
-def _choosing_depth(view: WalkerView, before: int) -> list[str]:
+def _depth_lrta_lines(view: WalkerView, before: int) -> list[str]:
     """Return the lines of LRTA* with a depth chosen in each tick; only DT LRTA* expands cells to choose it."""
     asked = ["probe", "ask"] if view.spec.key == "dt-lrta" else ["ask"]
     return [*(asked if _expanded(view) else []), *_lrta(view, before)]
@@ -144,10 +144,10 @@ def _pr_lrta(view: WalkerView, before: int) -> list[str]:
         return ended or _walk(view, before)
     if ended or int(row.phase) == log.LEARNING:
         return ["without data", *ended]
-    return [*_planned_leg(view), "follow"]
+    return [*_leg_planning_lines(view), "follow"]
 
 
-def _planned_leg(view: WalkerView) -> list[str]:
+def _leg_planning_lines(view: WalkerView) -> list[str]:
     if not view.agent.numbers["of these for this leg"]:
         return ["inside"]
     return ["look up", *_reentered(view), "expand", "choose", "learn", "refine"]
@@ -220,7 +220,7 @@ def _waiting(view: WalkerView, before: int) -> list[str]:
     return [*_expanded(view), *found, *traced, *made, *moved]
 
 
-def _ended(view: WalkerView, done: list[str], walked: list[str]) -> list[str]:
+def _lines_with_end(view: WalkerView, done: list[str], walked: list[str]) -> list[str]:
     """Return the lines of a tick with its end: no path, a move, or the expansion that continues in the next tick."""
     if view.status is Status.NO_PATH:
         return [*done, "no_path"]
@@ -238,12 +238,12 @@ def _ida(view: WalkerView, before: int) -> list[str]:
         return [*done, "give up"]
     if view.agent.path.size:
         return [*done, *(["found"] if done else []), *_walk(view, before)]
-    return _ended(view, done, ["back"] if "ended back" in view.agent.notes else [])
+    return _lines_with_end(view, done, ["back"] if "ended back" in view.agent.notes else [])
 
 
 def _dstar_lite(view: WalkerView, before: int) -> list[str]:
     done = [*_noted(view, "change"), *_expanded(view), *_noted(view, "lower", "raise", "settled")]
-    return _ended(view, done, _walk(view, before))
+    return _lines_with_end(view, done, _walk(view, before))
 
 
 def _pra(view: WalkerView, before: int) -> list[str]:
@@ -284,8 +284,8 @@ _BY_KIND: dict[str, Callable[[WalkerView, int], list[str]]] = {
     "ribs": _ribs,
     "dstar-lite": _dstar_lite,
     "d-lrta": _d_lrta,
-    "dt-lrta": _choosing_depth,
-    "oracle-lrta": _choosing_depth,
+    "dt-lrta": _depth_lrta_lines,
+    "oracle-lrta": _depth_lrta_lines,
     "knn-lrta": _knn_lrta,
     "pra": _pra,
     "pr-lrta": _pr_lrta,

@@ -20,7 +20,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-class _Stay(NamedTuple):
+class _SeparatedThreads(NamedTuple):
     """Two threads that are temporarily restricted to different processors."""
 
     threads: tuple[int, int]  # calling thread and reader
@@ -34,10 +34,10 @@ class Reader(ThreadPoolExecutor):
         super().__init__(1, "keyframes", self._begin)
         self._thread: int | None = None  # native thread id, on systems where it can be assigned to processors
         self._processor = _current_processor()
-        self._stay: _Stay | None = None
+        self._separation: _SeparatedThreads | None = None
 
     def submit(self, fn: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_R]:
-        self._keep_apart()
+        self._separate_threads()
         future = super().submit(fn, *args, **kwargs)
         future.add_done_callback(lambda _: self.let_go())
         return future
@@ -47,7 +47,7 @@ class Reader(ThreadPoolExecutor):
 
         Otherwise threads and processes that the window starts, such as a video encoder, would inherit its restriction.
         """
-        stay, self._stay = self._stay, None
+        stay, self._separation = self._separation, None
         if stay is None:
             return
         for thread in stay.threads:
@@ -58,7 +58,7 @@ class Reader(ThreadPoolExecutor):
         if sys.platform == "linux":
             self._thread = threading.get_native_id()
 
-    def _keep_apart(self) -> None:
+    def _separate_threads(self) -> None:
         if self._thread is None or self._processor is None:
             return
         with suppress(OSError):  # choosing processors is not permitted
@@ -68,7 +68,7 @@ class Reader(ThreadPoolExecutor):
                     os.sched_setaffinity(self._thread, allowed - own)
                     os.sched_setaffinity(asker, own)
                 finally:  # set only after the calls: the callback of an earlier reading may call let_go() in between
-                    self._stay = _Stay((asker, self._thread), allowed)
+                    self._separation = _SeparatedThreads((asker, self._thread), allowed)
 
 
 def _current_processor() -> Callable[[], int] | None:

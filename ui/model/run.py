@@ -111,10 +111,10 @@ class Run:
         # keys of all panels that ever existed in the branches that exist now, in display order
         self.order: list[PanelKey] = []
         self.trails: dict[PanelKey, Trail] = {}
-        self._followers: dict[PanelKey, CrowdTracker] = {}  # followers of the crowds, by panel
-        self._trail_of: dict[PanelKey, int | None] = {}  # agent whose trail is shown in a crowd's panel
+        self._crowd_trackers: dict[PanelKey, CrowdTracker] = {}  # followers of the crowds, by panel
+        self._trail_agents: dict[PanelKey, int | None] = {}  # agent whose trail is shown in a crowd's panel
         self._said: set[tuple[int, str]] = set()  # notes and divergences that were reported already
-        self._panels: tuple[Panel, ...] | None = None
+        self._panels_cache: tuple[Panel, ...] | None = None
         self._edits: dict[int, tuple[int, Edits]] = {}  # map version and the edits shown at that version, by branch
         self.changed()
 
@@ -314,11 +314,11 @@ class Run:
         for number in new:
             self.told.messages.append(f'the run as it was is kept as the branch "{self.tree[number].name}"')
         if not new:
-            self._tell_removed(before)
+            self._report_removed_edits(before)
         self.changed()
         return first.stroke
 
-    def _tell_removed(self, before: Sequence[Entry]) -> None:
+    def _report_removed_edits(self, before: Sequence[Entry]) -> None:
         """Report how many later edits a command removed from the front branch, and which branch still has them."""
         kept = {entry.id for entry in self.timeline.entries()}
         strokes = {e.stroke for e in before if e.id not in kept and not isinstance(e.command, Serve)}
@@ -329,39 +329,39 @@ class Run:
 
     def changed(self) -> None:
         """Invalidate cached values after any change of the run, and collect new notifications."""
-        self._panels = None
+        self._panels_cache = None
         self._edits = {}
-        self._forget_gone()
+        self._drop_deleted_panels()
         for branch in self.shown_branches:
             if not branch.timeline.is_seeking:
-                self._tell_divergence(branch)
-                self._tell_notes(branch.timeline)
-        self._tell_state_failures()
-        self._follow_trails()
+                self._report_divergence(branch)
+                self._report_notes(branch.timeline)
+        self._report_state_failures()
+        self._update_trails()
 
-    def _forget_gone(self) -> None:
+    def _drop_deleted_panels(self) -> None:
         """Drop the cached data of panels of deleted branches; undo restores a branch with its index in the order."""
         branches = self.tree.branches
-        for kept in (self.trails, self._followers, self._trail_of):
+        for kept in (self.trails, self._crowd_trackers, self._trail_agents):
             for key in [key for key in kept if key.branch not in branches]:
                 del kept[key]
         if any(key.branch not in branches for key in self.order):
             self.order = [key for key in self.order if key.branch in branches]
 
-    def _tell_notes(self, timeline: Timeline) -> None:
+    def _report_notes(self, timeline: Timeline) -> None:
         for note in timeline.notes():
             if (note.tick, note.text) not in self._said:
                 self._said.add((note.tick, note.text))
                 self.told.messages.append(f"tick {note.tick}: {note.text}")
 
-    def _tell_state_failures(self) -> None:
+    def _report_state_failures(self) -> None:
         """Report once for each user-defined agent that its state cannot be stored."""
         for text in self.tree.store.failures.messages.values():
             if (0, text) not in self._said:
                 self._said.add((0, text))
                 self.told.lasting.append(text)
 
-    def _tell_divergence(self, branch: Branch) -> None:
+    def _report_divergence(self, branch: Branch) -> None:
         """Report once that the replay of a branch does not match the saved run."""
         found = branch.timeline.divergence
         if found is None or not found.was or (branch.number, found.was) in self._said:
@@ -373,7 +373,7 @@ class Run:
             f"{found.was} and is {found.now} now.{who}"
         )
 
-    def _follow_trails(self) -> None:
+    def _update_trails(self) -> None:
         """Update the trails of all agents on screen.
 
         This includes branches that still seek, because a saved run is drawn before its seek arrives.
@@ -382,12 +382,12 @@ class Run:
             walkers = branch.timeline.world.walkers
             for walker in walkers:
                 if not walker.config.group:
-                    self._follow_trail(branch, PanelKey(branch.number, walker.id), walker)
+                    self._update_trail(branch, PanelKey(branch.number, walker.id), walker)
             for members in groups_of(walkers).values():
                 key = PanelKey(branch.number, members[0].id)
-                self._follow_shown(branch, key, self._follower(branch, members), members)
+                self._follow_crowd_trail(branch, key, self._crowd_tracker(branch, members), members)
 
-    def _follow_trail(self, branch: Branch, key: PanelKey, walker: Walker) -> None:
+    def _update_trail(self, branch: Branch, key: PanelKey, walker: Walker) -> None:
         timeline, trail = branch.timeline, self.trails.get(key)
         if timeline.is_seeking and trail is not None:
             return  # the past may have changed: the old world stays on screen with its old trail
@@ -401,26 +401,26 @@ class Run:
 
     # --- crowds -----------------------------------------------------------------------------------
 
-    def _follower(self, branch: Branch, members: list[Walker]) -> CrowdTracker:
+    def _crowd_tracker(self, branch: Branch, members: list[Walker]) -> CrowdTracker:
         """Return the follower of a crowd, brought up to the current tick unless the branch is seeking."""
-        follower = self._followers.setdefault(PanelKey(branch.number, members[0].id), CrowdTracker())
+        follower = self._crowd_trackers.setdefault(PanelKey(branch.number, members[0].id), CrowdTracker())
         if not branch.timeline.is_seeking or follower.tick < 0:
             follower.follow(branch.timeline, members)
         return follower
 
-    def _follow_shown(self, branch: Branch, key: PanelKey, follower: CrowdTracker, members: list[Walker]) -> None:
+    def _follow_crowd_trail(self, branch: Branch, key: PanelKey, follower: CrowdTracker, members: list[Walker]) -> None:
         """Update the trail in a crowd's panel: the trail of the crowd member whose search is drawn."""
         shown = next((walker for walker in members if walker.id == follower.shown), None)
-        if self._trail_of.get(key) != follower.shown or key not in self.trails:
+        if self._trail_agents.get(key) != follower.shown or key not in self.trails:
             first = shown or members[0]
             self.trails[key] = Trail(first.start, first.joined, branch.timeline.world.grid)
-            self._trail_of[key] = follower.shown
+            self._trail_agents[key] = follower.shown
         if shown is not None:
-            self._follow_trail(branch, key, shown)
+            self._update_trail(branch, key, shown)
 
     def pick(self, key: PanelKey, agent: int | None) -> None:
         """Choose the agent of a crowd that is followed and whose search is drawn; None: no agent."""
-        if (follower := self._followers.get(key)) is not None:
+        if (follower := self._crowd_trackers.get(key)) is not None:
             follower.picked, follower.pointed = agent, None
             self.changed()
 
@@ -431,7 +431,7 @@ class Run:
             key: Panel under the mouse; None if there is none.
             agent: Agent under the mouse.
         """
-        for other, follower in self._followers.items():
+        for other, follower in self._crowd_trackers.items():
             pointed = agent if other == key else None
             if follower.pointed != pointed:
                 follower.pointed = pointed
@@ -446,7 +446,7 @@ class Run:
 
         A crowd may have thousands of agents, so do not call this in every frame.
         """
-        timeline, follower = self.tree[key.branch].timeline, self._followers.get(key)
+        timeline, follower = self.tree[key.branch].timeline, self._crowd_trackers.get(key)
         walkers = {walker.id: walker for walker in timeline.world.walkers}
         return timeline.labels_of(walkers[number] for number in (follower.agents if follower else ()))
 
@@ -455,35 +455,39 @@ class Run:
     def walker(self, key: PanelKey) -> Walker | None:
         """Return the agent of a panel; in a crowd, the picked agent or else the first."""
         branch = self.tree.branches.get(key.branch)
-        follower = self._followers.get(key)
+        follower = self._crowd_trackers.get(key)
         picked = follower.picked if follower else None
         return branch.timeline.world.walker(key.agent if picked is None else picked) if branch else None
 
     def followed(self, key: PanelKey) -> Walker | None:
         """Return the agent that the camera follows; in a crowd, only a picked agent."""
-        follower = self._followers.get(key)
+        follower = self._crowd_trackers.get(key)
         return self.walker(key) if follower is None or follower.picked is not None else None
 
     @property
     def panels(self) -> tuple[Panel, ...]:
         """Return the panels of the branches on screen, in display order."""
-        if self._panels is None:
+        if self._panels_cache is None:
             found = {panel.key: panel for branch in self.shown_branches for panel in self._panels_of(branch)}
             for key in found:
                 if key not in self.order:
-                    self.order.insert(self._place_of_new(key), key)
-            self._panels = tuple(found[key] for key in self.order if key in found)
-        return self._panels
+                    self.order.insert(self._index_for_new_panel(key), key)
+            self._panels_cache = tuple(found[key] for key in self.order if key in found)
+        return self._panels_cache
 
-    def _place_of_new(self, key: PanelKey) -> int:
+    def _index_for_new_panel(self, key: PanelKey) -> int:
         """Return the index in `order` for a new panel.
 
         New panels are appended. A crowd's panel gets a new key when its first agent leaves, or returns after a seek; it
         is then inserted after the panel of the same crowd.
         """
-        members = set(follower.agents if (follower := self._followers.get(key)) else ())
+        members = set(follower.agents if (follower := self._crowd_trackers.get(key)) else ())
         for place, other in enumerate(self.order):
-            if other.branch == key.branch and other in self._followers and members & {*self._followers[other].agents}:
+            if (
+                other.branch == key.branch
+                and other in self._crowd_trackers
+                and members & {*self._crowd_trackers[other].agents}
+            ):
                 return place + 1
         return len(self.order)
 
@@ -499,7 +503,7 @@ class Run:
         world = branch.timeline.world
         snapshot = world.snapshot({walker.id for walker in world.walkers if not walker.config.group})
         name = branch.name if len(self.shown) > 1 else ""
-        snapshot = replace(snapshot, walkers=_as_called(branch.timeline, snapshot.walkers))
+        snapshot = replace(snapshot, walkers=_with_timeline_labels(branch.timeline, snapshot.walkers))
         single = [Panel(PanelKey(branch.number, v.id), world, snapshot, v, name) for v in snapshot.walkers]
         crowds = [self._crowd_panel(branch, members, snapshot, name) for members in groups_of(world.walkers).values()]
         place = {walker.id: place for place, walker in enumerate(world.walkers)} if crowds else {}
@@ -507,10 +511,12 @@ class Run:
 
     def _crowd_panel(self, branch: Branch, members: list[Walker], snapshot: Snapshot, name: str) -> Panel:
         world, key = branch.timeline.world, PanelKey(branch.number, members[0].id)
-        crowd = self._follower(branch, members).crowd(world, members)
+        crowd = self._crowd_tracker(branch, members).crowd(world, members)
         # Viewing an agent may write to its memory, which is forbidden while a keyframe is read.
         chosen = None if branch.timeline.is_being_read else crowd.shown
-        shown = _as_called(branch.timeline, [world.view(walker) for walker in members if walker.id == chosen])
+        shown = _with_timeline_labels(
+            branch.timeline, [world.view(walker) for walker in members if walker.id == chosen]
+        )
         view = as_one(world, members[0], crowd)
         return Panel(key, world, snapshot, view, name, crowd, next(iter(shown), None))
 
@@ -525,7 +531,7 @@ class Run:
             if key not in there and key not in self.order:
                 followed = [other for other in before[:place] if other in self.order]
                 self.order.insert(self.order.index(followed[-1]) + 1 if followed else 0, key)
-        self._panels = None
+        self._panels_cache = None
 
     def panel_of(self, key: PanelKey) -> int:
         """Return the index of a panel in `panels`; 0 if it is not shown."""
@@ -540,9 +546,9 @@ class Run:
         panels, count = self.panels, len(self.panels)
         a = min(place, max(0, count - 1))
         others = [(a + i) % count for i in range(1, count)]
-        return a, min(others, key=lambda b: self._distance_of_kin(panels[a].key, panels[b].key), default=a)
+        return a, min(others, key=lambda b: self._kinship_distance(panels[a].key, panels[b].key), default=a)
 
-    def _distance_of_kin(self, a: PanelKey, b: PanelKey) -> int:
+    def _kinship_distance(self, a: PanelKey, b: PanelKey) -> int:
         if b.agent != a.agent or b.branch == a.branch:
             return 3
         if self.tree[a.branch].parent == b.branch:
@@ -556,11 +562,11 @@ class Run:
         number, timeline = panel.branch, self.tree[panel.branch].timeline
         version, edits = self._edits.get(number, (-1, {}))
         if version != timeline.world.grid.version:  # commands of this tick may have been applied since
-            edits = self._edited_lately(timeline)
+            edits = self._recent_edits(timeline)
             self._edits[number] = (timeline.world.grid.version, edits)
         return edits
 
-    def _edited_lately(self, timeline: Timeline) -> Edits:
+    def _recent_edits(self, timeline: Timeline) -> Edits:
         """Return the recent edits of the map, without the edits of this tick that have not been applied yet."""
         world, now = timeline.world, timeline.tick
         free, last = world.grid.free, now - world.is_before_commands
@@ -576,7 +582,7 @@ class Run:
         return command.drawn(self.world.switches) if isinstance(command, MapEdit) else ()
 
 
-def _as_called(timeline: Timeline, views: Sequence[WalkerView]) -> tuple[WalkerView, ...]:
+def _with_timeline_labels(timeline: Timeline, views: Sequence[WalkerView]) -> tuple[WalkerView, ...]:
     """Return the views with the labels that the timeline gives to the agents."""
     labels = timeline.labels_of(views)
     return tuple(v if v.label == label else replace(v, label=label) for v, label in zip(views, labels, strict=True))

@@ -11,7 +11,7 @@ from ui.model.run import Run
 from ui.model.session import Session
 from ui.model.wording import RunNames
 
-_AGAIN_AFTER = 10  # delay of a duplicated entry, in ticks
+_DUPLICATE_DELAY_TICKS = 10  # delay of a duplicated entry, in ticks
 
 
 @dataclass(frozen=True)
@@ -71,20 +71,20 @@ def deeds(run: Run) -> list[ScriptEntry]:
 
 def move(session: Session, deed: ScriptEntry, by: int) -> None:
     """Move an entry of the script by some ticks; a stroke keeps its shape in time, and no tick becomes negative."""
-    with _rewriting(session, deed, "moved in time") as there:
+    with _rewriting_entry(session, deed, "moved in time") as there:
         offset = max(by, -next((entry.tick for entry in there), 0))
         for entry in there:
             session.run.timeline.move(entry.id, entry.tick + offset)
 
 
 def toggle(session: Session, deed: ScriptEntry) -> None:
-    with _rewriting(session, deed, "switched off" if deed.is_enabled else "switched on") as there:
+    with _rewriting_entry(session, deed, "switched off" if deed.is_enabled else "switched on") as there:
         for entry in there:
             session.run.timeline.set_enabled(entry.id, not deed.is_enabled)
 
 
 def delete(session: Session, deed: ScriptEntry) -> None:
-    with _rewriting(session, deed, "deleted") as there:
+    with _rewriting_entry(session, deed, "deleted") as there:
         for entry in there:
             session.run.timeline.delete(entry.id)
 
@@ -92,13 +92,13 @@ def delete(session: Session, deed: ScriptEntry) -> None:
 def duplicate(session: Session, deed: ScriptEntry) -> None:
     """Repeat an entry of the script 10 ticks later."""
     stroke = 0
-    with _rewriting(session, deed, "done once more") as there:
+    with _rewriting_entry(session, deed, "done once more") as there:
         for entry in there:
-            stroke = session.run.timeline.duplicate(entry.id, entry.tick + _AGAIN_AFTER, stroke).stroke
+            stroke = session.run.timeline.duplicate(entry.id, entry.tick + _DUPLICATE_DELAY_TICKS, stroke).stroke
 
 
 @contextmanager
-def _rewriting(session: Session, deed: ScriptEntry, words: str) -> Iterator[tuple[Entry, ...]]:
+def _rewriting_entry(session: Session, deed: ScriptEntry, words: str) -> Iterator[tuple[Entry, ...]]:
     """Yield the commands of an entry that are still in the log, and make their change one undo entry."""
     timeline = session.run.timeline
     known = {entry.id for entry in timeline.entries()}

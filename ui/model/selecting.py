@@ -23,7 +23,9 @@ from ui.model.state import State
 from ui.model.tools import SELECT, Point
 
 NOTHING = "nothing is selected: drag over the map with the Select tool ({key:tool_select} in edit mode)"
-_NOT_SWITCHED = "walls, and terrain that was put there since the map was opened, cannot be blocked and freed again"
+_NOT_SWITCHABLE_MESSAGE = (
+    "walls, and terrain that was put there since the map was opened, cannot be blocked and freed again"
+)
 NO_PIECE = "nothing was copied: select something, then Copy"
 
 NEW, MORE, LESS, MOVE, COPY = "new", "more", "less", "move", "copy"
@@ -82,7 +84,7 @@ class Selecting:
         drag = self.drag
         if drag is None:
             return
-        chosen, self.drag = self._after(drag), None
+        chosen, self.drag = self._selection_after_drag(drag), None
         if drag.piece is None:
             self.state.selection = chosen
         elif drag.by != (0, 0) and chosen is not None:
@@ -114,7 +116,7 @@ class Selecting:
         floating = self.floating
         if floating is not None:
             return floating[1]
-        return self.state.selection if self.drag is None else self._after(self.drag)
+        return self.state.selection if self.drag is None else self._selection_after_drag(self.drag)
 
     @property
     def floating(self) -> tuple[Piece, Selection] | None:
@@ -126,7 +128,7 @@ class Selecting:
             return None
         return self.drag.piece, self.state.selection.moved(*self.drag.by)
 
-    def _after(self, drag: _Drag) -> Selection | None:
+    def _selection_after_drag(self, drag: _Drag) -> Selection | None:
         chosen = self.state.selection
         if drag.piece is not None:
             return None if chosen is None else chosen.moved(*drag.by)
@@ -194,10 +196,10 @@ class Selecting:
             return NO_PIECE
         self.state.choose_tool(SELECT)
         self.state.held = self.state.piece
-        self.state.held_at = self.state.hover or self.state.cursor or self._middle()
+        self.state.held_at = self.state.hover or self.state.cursor or self._selection_centre()
         return "click to put it down, {key:put_down} at the cell cursor; {key:cancel} lets go of it"
 
-    def _middle(self) -> Point:
+    def _selection_centre(self) -> Point:
         chosen = self.state.selection
         if chosen is None:
             return self.grid.width // 2, self.grid.height // 2
@@ -265,8 +267,8 @@ class Selecting:
     def why_no_switch(self, name: str) -> str | None:
         """Return why the selected cells cannot become a switch of this name; None if they can."""
         switches = self.session.run.world.switches
-        if self._chosen() is not None and not self._switchable().size:
-            return f"nothing selected can be switched: {_NOT_SWITCHED}"
+        if self._chosen() is not None and not self._switchable_cells().size:
+            return f"nothing selected can be switched: {_NOT_SWITCHABLE_MESSAGE}"
         if len(name) > MAX_NAME:
             return f"expected at most {MAX_NAME} characters, got {len(name)}"
         if name in switches:
@@ -281,15 +283,15 @@ class Selecting:
         chosen = self._chosen()
         if chosen is None:
             return NOTHING
-        cells = self._switchable().tolist()
+        cells = self._switchable_cells().tolist()
         self.session.do(NameSwitch(name, tuple(cells)))
         place = list(self.session.run.world.switches).index(name) + 1
         key = f", {{key:switch_{place}}} turns it" if place <= 9 else ""
         left_out = chosen.count - len(cells)
-        rest = f"; {counted(left_out, 'cell')} left out: {_NOT_SWITCHED}" if left_out else ""
+        rest = f"; {counted(left_out, 'cell')} left out: {_NOT_SWITCHABLE_MESSAGE}" if left_out else ""
         return f"{name} is a switch of {counted(len(cells), 'cell')}{key}{rest}"
 
-    def _switchable(self) -> npt.NDArray[np.int32]:
+    def _switchable_cells(self) -> npt.NDArray[np.int32]:
         """Return the selected cells that are unchanged after a switch has blocked and freed them."""
         chosen = self._chosen()
         cells = np.empty(0, np.int32) if chosen is None else chosen.cells(self.grid)

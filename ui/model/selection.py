@@ -104,13 +104,13 @@ class Selection:
         return ((ys + inside.top) * grid.width + xs + inside.left).astype(np.int32)
 
     def clipped(self, grid: Grid) -> "Selection | None":
-        return self if self._is_inside(grid) else Selection.within(self._on(grid))
+        return self if self._is_inside(grid) else Selection.within(self._mask_on_map(grid))
 
     def _is_inside(self, grid: Grid) -> bool:
         right, bottom = self.left + self.width, self.top + self.height
         return self.left >= 0 and self.top >= 0 and right <= grid.width and bottom <= grid.height
 
-    def _on(self, grid: Grid) -> Mask:
+    def _mask_on_map(self, grid: Grid) -> Mask:
         """Return the selection as a mask of the whole map."""
         whole = np.zeros((grid.height, grid.width), np.bool_)
         left, top = max(0, self.left), max(0, self.top)
@@ -121,10 +121,10 @@ class Selection:
         return whole
 
     def joined(self, other: "Selection", grid: Grid) -> "Selection | None":
-        return Selection.within(self._on(grid) | other._on(grid))
+        return Selection.within(self._mask_on_map(grid) | other._mask_on_map(grid))
 
     def without(self, other: "Selection", grid: Grid) -> "Selection | None":
-        return Selection.within(self._on(grid) & ~other._on(grid))
+        return Selection.within(self._mask_on_map(grid) & ~other._mask_on_map(grid))
 
     def moved(self, dx: int, dy: int) -> "Selection":
         return Selection(self.left + dx, self.top + dy, self.mask)

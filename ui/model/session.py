@@ -32,7 +32,7 @@ WhenReady = Callable[[Sequence[AgentConfig], Grid, Callable[[], None]], None]
 """Callback that prepares the data which these agents need on this map, then calls its last argument."""
 
 
-def _at_once(agents: Sequence[AgentConfig], grid: Grid, go_on: Callable[[], None]) -> None:
+def _continue_at_once(agents: Sequence[AgentConfig], grid: Grid, go_on: Callable[[], None]) -> None:
     """Continue at once: without a window, agents compute their data themselves when they need it."""
     go_on()
 
@@ -58,7 +58,7 @@ class Session:
         self.until: Until | None = None
         self.path: Path | None = None  # file that the run was opened from or saved to
         self.crashed: list[Path] = []  # journals this run was restored from, deleted once its own is on disk
-        self.when_ready: WhenReady = _at_once  # waits for prepared data; set by the window
+        self.when_ready: WhenReady = _continue_at_once  # waits for prepared data; set by the window
         self._most_bytes: int | None = None
         self._runs = self._generation = 0
         self._seen: tuple[object, ...] = ()  # key of the last `generation`
@@ -92,9 +92,9 @@ class Session:
             agent: Agent to focus, in the front branch.
         """
         self.history = History(self)
-        self._put_run(run, agent)
+        self._replace_run(run, agent)
 
-    def _put_run(self, run: Run, agent: int) -> None:
+    def _replace_run(self, run: Run, agent: int) -> None:
         self.run, self.unsaved = run, Unsaved(run)
         self._runs += 1
         self._agent = agent
@@ -144,9 +144,9 @@ class Session:
         """
         grid = drawn_by_hand(self.run).copy(movement)
         if grid.movement != self.run.world.grid.movement:
-            self.when_ready(configs_of(self.run), grid, partial(self._move_by, movement))
+            self.when_ready(configs_of(self.run), grid, partial(self._begin_again_with_movement, movement))
 
-    def _move_by(self, movement: Movement) -> None:
+    def _begin_again_with_movement(self, movement: Movement) -> None:
         self.told.messages.append(f"tick 0 again: {movement.words}")
         self._begin_again(f"begun again with {movement.words}", True, lambda scenario: scenario.moved_by(movement))
 
@@ -175,10 +175,10 @@ class Session:
         run = runs.begin(scenario, most_bytes=self._most_bytes, told=self.told)
         for command in drawn:
             run.do(command)
-        self._put_run(run, FIRST.agent)
+        self._replace_run(run, FIRST.agent)
         if was_unsaved:
             self.unsaved.mark_unsaved()
-        self.history.note(Done(words, _AnotherRun(self, left), tick))
+        self.history.note(Done(words, _RunReplacement(self, left), tick))
         if len(left.state.branches) > 1 or any(not entry.is_scripted for entry in left.state.branches[0].entries):
             self.told.messages.append("begun again; {key:undo} goes back to the run before, with all its edits")
 
@@ -186,13 +186,13 @@ class Session:
         return ArchivedRun(self.run.state(), self.focused_key, self.unsaved.saved)
 
     def go_back_to(self, left: ArchivedRun) -> None:
-        self._put_run(runs.again(left.state, most_bytes=self._most_bytes, told=self.told), left.focused.agent)
+        self._replace_run(runs.again(left.state, most_bytes=self._most_bytes, told=self.told), left.focused.agent)
         self.unsaved.saved = left.saved
 
     @property
     def runs_left(self) -> list[ArchivedRun]:
         """Return the runs that were replaced by beginning again and can be restored by undo, the oldest first."""
-        return [done.change.other for done in self.history.done if isinstance(done.change, _AnotherRun)]
+        return [done.change.other for done in self.history.done if isinstance(done.change, _RunReplacement)]
 
     # --- queries ----------------------------------------------------------------------------------
 
@@ -270,8 +270,8 @@ class Session:
 
         Fewer ticks pass if a stop rule is met, at the tick at which the scenario pauses, and if the world is over.
         """
-        if self._pause is not None and self.tick < self._pause:
-            ticks = min(ticks, self._pause - self.tick)
+        if self._pause_tick is not None and self.tick < self._pause_tick:
+            ticks = min(ticks, self._pause_tick - self.tick)
         if self.until is None:
             return self._advance(ticks)
         passed = 0
@@ -301,7 +301,7 @@ class Session:
         return self.until is not None and self.until.is_met(self.run, self.focused_key, self.tick)
 
     @property
-    def _pause(self) -> int | None:
+    def _pause_tick(self) -> int | None:
         """Return the tick at which the scenario wants the run to pause; None if there is none."""
         until = self.run.scenario.until
         return None if until is None else until.tick
@@ -313,7 +313,7 @@ class Session:
 
     @property
     def is_at_pause(self) -> bool:
-        return self.tick == self._pause
+        return self.tick == self._pause_tick
 
     # --- focus ------------------------------------------------------------------------------------
 
@@ -362,7 +362,7 @@ class Session:
 
 
 @dataclass
-class _AnotherRun:
+class _RunReplacement:
     """Replacement of the open run; undo and redo swap the two runs."""
 
     session: Session

@@ -142,16 +142,19 @@ def load_settings(path: Path | None = None) -> tuple[Settings, str | None]:
     try:
         data = _read(place)
     except (ConfigError, OSError, ValueError) as error:
-        return Settings(), f"settings not read, defaults used: {_one_line(error)}{_set_aside(place)}"
+        return (
+            Settings(),
+            f"settings not read, defaults used: {_error_on_one_line(error)}{_back_up_settings_file(place)}",
+        )
     reader = _SettingsReader(data)
     settings = reader.settings()
     if reader.problems:
         more = f" (and {len(reader.problems) - 1} more)" if len(reader.problems) > 1 else ""
-        return settings, f"{place}: {reader.problems[0]}{more}; the default is used{_set_aside(place)}"
+        return settings, f"{place}: {reader.problems[0]}{more}; the default is used{_back_up_settings_file(place)}"
     return settings, None
 
 
-def _set_aside(place: Path) -> str:
+def _back_up_settings_file(place: Path) -> str:
     """Keep a copy of the settings file, because the next change of a setting rewrites it without the invalid parts.
 
     Returns:
@@ -173,7 +176,7 @@ def _read(place: Path) -> Mapping[str, Any]:
     return data
 
 
-def _one_line(error: Exception) -> str:
+def _error_on_one_line(error: Exception) -> str:
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror}"
     return str(error).splitlines()[0]
@@ -209,7 +212,7 @@ class _SettingsReader:
             prepared_disk_mb=self._value(self.data, PREPARED_DISK, base.prepared_disk_mb),
             recordings=self._folder("recordings"),
             files_folder=self._folder("files_folder"),
-            keys=self._keys(),
+            keys=self._valid_keys(),
             recent_files=self._recent_files(),
             closed_notes=[name for name in self._part("closed_notes", list) if isinstance(name, str)],
         )
@@ -217,9 +220,9 @@ class _SettingsReader:
     def _value(self, data: Mapping[str, Any], param: Param, default: Any) -> Any:
         if param.name not in data:
             return default
-        return self._tried(lambda: param.parse(data[param.name], param.name), default)
+        return self._parsed_or_default(lambda: param.parse(data[param.name], param.name), default)
 
-    def _tried(self, parse: Callable[[], Any], default: Any) -> Any:
+    def _parsed_or_default(self, parse: Callable[[], Any], default: Any) -> Any:
         try:
             return parse()
         except ConfigError as error:
@@ -255,7 +258,7 @@ class _SettingsReader:
             self._value(part, HEAT_COLOURS, base.colours),
         )
 
-    def _keys(self) -> dict[str, str]:
+    def _valid_keys(self) -> dict[str, str]:
         """Return the keys assigned by the user, by command; commands that no longer exist do no harm."""
         return {str(c): k for c, k in self._part("keys", dict).items() if isinstance(k, str) and k.isprintable()}
 
@@ -271,7 +274,7 @@ class _SettingsReader:
         if len(part) != 2:
             self.problems.append("window_size: expected two numbers")
             return default
-        width, height = self._tried(lambda: [SIDE.parse(side, "window_size") for side in part], default)
+        width, height = self._parsed_or_default(lambda: [SIDE.parse(side, "window_size") for side in part], default)
         return int(width), int(height)
 
     def _recent_files(self) -> list[str]:
@@ -290,7 +293,7 @@ def save_settings(settings: Settings, path: Path | None = None) -> str | None:
         place.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(place, settings_text(settings).encode("utf-8"))
     except (ConfigError, OSError) as error:
-        return f"settings not kept: {_one_line(error)}"
+        return f"settings not kept: {_error_on_one_line(error)}"
     return None
 
 

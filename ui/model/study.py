@@ -197,10 +197,10 @@ def _points(rows: Iterable[Sequence[Any]]) -> list[Point]:
     by_setting: dict[tuple[Any, ...], list[Sequence[Any]]] = defaultdict(list)
     for row in rows:
         by_setting[tuple(row[1:5])].append(row)
-    return [_point(setting, found) for setting, found in by_setting.items()]
+    return [_point_of_runs(setting, found) for setting, found in by_setting.items()]
 
 
-def _point(setting: tuple[Any, ...], rows: Sequence[Sequence[Any]]) -> Point:
+def _point_of_runs(setting: tuple[Any, ...], rows: Sequence[Sequence[Any]]) -> Point:
     kind, label, params, budget = setting
     found = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
     totals = Totals()

@@ -28,11 +28,11 @@ def export_csv(session: Session, path: str | os.PathLike[str]) -> Path:
 
 def export_ticks_csv(session: Session, path: str | os.PathLike[str]) -> Path:
     """Write one row for each agent and tick, and return the path of the file."""
-    rows = (row for panel in session.run.panels for row in _tick_rows(session, panel))
+    rows = (row for panel in session.run.panels for row in _tick_table_rows(session, panel))
     return _write_csv(path, TICK_COLUMNS, rows)
 
 
-def _tick_rows(session: Session, panel: Panel) -> Iterable[list[Cell]]:
+def _tick_table_rows(session: Session, panel: Panel) -> Iterable[list[Cell]]:
     trail, view = session.run.trails[panel.key], panel.view
     width = session.run.world.grid.width
     columns = (

@@ -18,15 +18,15 @@ class Trail:
         self._count = 1
         self._shown: int | None = None  # number of visible entries while an earlier tick is shown; None: all
         # the record that the entries come from, and its `cuts` at that time
-        self._followed: tuple[Record, int] | None = None
-        self._width, self._diagonal = grid.width, grid.diagonal
+        self._followed_record: tuple[Record, int] | None = None
+        self._width, self._diagonal_cost = grid.width, grid.diagonal
         self._seen = np.zeros(grid.cells, np.bool_)
         self._seen[start] = True
         self._cells = np.full(1024, start, np.int32)
         self._marks = np.zeros(1024, np.int16)
         self._expanded = np.zeros(1024, np.int64)
-        self._cost = np.zeros(1024, np.float64)
-        self._revisits = np.zeros(1024, np.int64)
+        self._total_costs = np.zeros(1024, np.float64)
+        self._revisit_counts = np.zeros(1024, np.int64)
 
     def append(self, rows: Any, tick: int | None = None) -> None:
         """Append the rows of some ticks.
@@ -45,8 +45,8 @@ class Trail:
         self._cells[old:new] = rows.cell
         self._marks[old:new] = rows.marks
         self._expanded[old:new] = self._expanded[old - 1] + np.cumsum(rows.expanded)
-        self._cost[old:new] = self._cost[old - 1] + np.cumsum(self._move_costs(old, new))
-        self._revisits[old:new] = self._revisits[old - 1] + np.cumsum(self._is_revisit(old, new))
+        self._total_costs[old:new] = self._total_costs[old - 1] + np.cumsum(self._costs_of_moves(old, new))
+        self._revisit_counts[old:new] = self._revisit_counts[old - 1] + np.cumsum(self._revisit_mask(old, new))
         self._count = new
 
     def follow(self, record: Record, tick: int) -> None:
@@ -57,10 +57,10 @@ class Trail:
         rebuilt.
         """
         followed = (record, record.cuts)
-        if followed != self._followed:
+        if followed != self._followed_record:
             self._seen[:] = False
             self._seen[self._cells[0]] = True
-            self._count, self._followed = 1, followed
+            self._count, self._followed_record = 1, followed
         taken = self._count - 1
         if taken < record.rows.size:
             self.append(record.rows[taken:].view(np.recarray))
@@ -70,25 +70,25 @@ class Trail:
         """Append ticks in which nothing happened; the arrays must have room for them."""
         old, new = self._count, self._count + ticks
         self._marks[old:new] = 0
-        for values in (self._cells, self._expanded, self._cost, self._revisits):
+        for values in (self._cells, self._expanded, self._total_costs, self._revisit_counts):
             values[old:new] = values[old - 1]
         self._count = new
 
     def _make_room(self, needed: int) -> None:
         while needed > self._cells.size:
-            for name in ("_cells", "_marks", "_expanded", "_cost", "_revisits"):
+            for name in ("_cells", "_marks", "_expanded", "_total_costs", "_revisit_counts"):
                 array = getattr(self, name)
                 setattr(self, name, np.concatenate([array, np.zeros_like(array)]))
 
-    def _move_costs(self, old: int, new: int) -> npt.NDArray[np.float64]:
+    def _costs_of_moves(self, old: int, new: int) -> npt.NDArray[np.float64]:
         cells = self._cells[old - 1 : new]
         dx = np.abs(np.diff(cells % self._width))
         dy = np.abs(np.diff(cells // self._width))
-        costs = np.where(dx & dy, self._diagonal, (dx | dy).astype(np.float64))
+        costs = np.where(dx & dy, self._diagonal_cost, (dx | dy).astype(np.float64))
         paid: npt.NDArray[np.float64] = np.where(self._marks[old:new] & log.TRIAL, 0.0, costs)
         return paid
 
-    def _is_revisit(self, old: int, new: int) -> npt.NDArray[np.bool_]:
+    def _revisit_mask(self, old: int, new: int) -> npt.NDArray[np.bool_]:
         """Return for each entry whether it is a move onto a cell visited before. Waiting in place does not count."""
         cells = self._cells[old:new]
         first = np.zeros(cells.size, np.bool_)
@@ -128,9 +128,9 @@ class Trail:
     @property
     def cost(self) -> npt.NDArray[np.float64]:
         """Return the total cost of the walk after each tick."""
-        return self._cost[: len(self)]
+        return self._total_costs[: len(self)]
 
     @property
     def revisits(self) -> npt.NDArray[np.int64]:
         """Return the total number of revisits after each tick."""
-        return self._revisits[: len(self)]
+        return self._revisit_counts[: len(self)]

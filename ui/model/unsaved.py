@@ -10,8 +10,8 @@ from sim.time.timeline import Timeline
 from ui.model.beginning import done_by_hand
 from ui.model.run import Run
 
-_OF_AGENTS = (commands.AddAgent, commands.RemoveAgent, commands.NameAgent)
-WORTH_ASKING = (MapEdit, commands.MoveGoal, commands.NameSwitch, *_OF_AGENTS)
+_AGENT_COMMANDS = (commands.AddAgent, commands.RemoveAgent, commands.NameAgent)
+WORTH_ASKING = (MapEdit, commands.MoveGoal, commands.NameSwitch, *_AGENT_COMMANDS)
 
 Content = tuple[tuple[int, str, tuple[Entry, ...]], ...]
 """Number, name and commands of each branch."""
@@ -25,13 +25,13 @@ class Unsaved:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self.saved: Content | None = self._content()
+        self.saved: Content | None = self._current_content()
 
-    def _content(self) -> Content:
+    def _current_content(self) -> Content:
         return tuple((b.number, b.name, b.timeline.entries()) for b in self._run.tree.branches.values())
 
     def mark_saved(self) -> None:
-        self.saved = self._content()
+        self.saved = self._current_content()
 
     def mark_unsaved(self) -> None:
         """Mark the run as never saved, as after a crash."""
@@ -51,7 +51,7 @@ class Unsaved:
     @property
     def is_any(self) -> bool:
         """Return whether the run differs from its state when it was opened or last saved."""
-        return self.saved != self._content()
+        return self.saved != self._current_content()
 
     @property
     def is_worth_asking(self) -> bool:
@@ -59,7 +59,7 @@ class Unsaved:
         if not self.is_any:
             return False
         branches = self._run.tree.branches.values()
-        done = [command for branch in branches for command in _by_hand(branch.timeline)]
+        done = [command for branch in branches for command in _user_commands(branch.timeline)]
         return self.saved is None or len(branches) > 1 or any(map(_is_worth_asking, done))
 
 
@@ -68,6 +68,6 @@ def _is_worth_asking(command: Command) -> bool:
     return isinstance(told, WORTH_ASKING)
 
 
-def _by_hand(timeline: Timeline) -> list[Command]:
+def _user_commands(timeline: Timeline) -> list[Command]:
     """Return the commands of the user, including disabled ones."""
     return [entry.command for entry in timeline.entries() if not entry.is_scripted]

@@ -36,7 +36,7 @@ class Why:
 
 
 @dataclass(frozen=True)
-class _Case:
+class _AgentMove:
     """One agent after one tick."""
 
     snapshot: Snapshot
@@ -94,8 +94,8 @@ def why(snapshot: Snapshot, view: WalkerView, before: int) -> Why:
         before: Cell on which the agent was when the tick began.
     """
     if not view.rows.size or view.rows_tick + view.rows.size != snapshot.tick:
-        return Why(_at_its_end(view))
-    case = _Case(snapshot, view, before, view.rows[-1])
+        return Why(_explain_end(view))
+    case = _AgentMove(snapshot, view, before, view.rows[-1])
     if case.is_marked(log.TRIAL):
         return Why(f"It came to the goal; trial {view.metrics.trial} begins at the start, with all that was learned.")
     found = _explainer(case)(case)
@@ -104,7 +104,7 @@ def why(snapshot: Snapshot, view: WalkerView, before: int) -> Why:
     return found
 
 
-def _at_its_end(view: WalkerView) -> str:
+def _explain_end(view: WalkerView) -> str:
     if view.offence is not None:
         return f"It {view.offence.word} in tick {view.offence.tick:,}, and was stopped: {view.offence.what}."
     if view.status is Status.NO_PATH:
@@ -116,26 +116,26 @@ def _at_its_end(view: WalkerView) -> str:
     return "It has not done anything yet."
 
 
-def _explainer(case: _Case) -> Callable[[_Case], Why]:
+def _explainer(case: _AgentMove) -> Callable[[_AgentMove], Why]:
     if not case.has_moved:
-        return _stays
+        return _explain_staying
     key, family = case.view.spec.key, case.view.spec.family
-    if key in _BY_KEY:
-        return _BY_KEY[key]
-    return _BY_FAMILY.get(family, _goes)
+    if key in _EXPLAINER_BY_KEY:
+        return _EXPLAINER_BY_KEY[key]
+    return _EXPLAINER_BY_FAMILY.get(family, _explain_destination)
 
 
 # --- ticks without a move -------------------------------------------------------------------------
 
 
-def _stays(case: _Case) -> Why:
+def _explain_staying(case: _AgentMove) -> Why:
     best = case.agent.best
     if case.view.status is Status.NO_PATH:
         return Why("Nothing is left to search: no path leads to the goal on this map.")
     if case.view.status is Status.AT_GOAL:
         return Why("It stands on its goal; its start is blocked, so that the next trial cannot begin.")
-    if case.view.spec.key in _STAYS_BY_KEY:
-        return Why(_STAYS_BY_KEY[case.view.spec.key](case), best)
+    if case.view.spec.key in _STAY_TEXT_BY_KEY:
+        return Why(_STAY_TEXT_BY_KEY[case.view.spec.key](case), best)
     if case.phase == log.TRACING:
         return Why("It waits: the goal is found, and its path is being traced back, not whole yet.")
     if case.phase == log.SEARCHING and best >= 0:
@@ -143,26 +143,26 @@ def _stays(case: _Case) -> Why:
     return Why(f"It stays where it is: {PHASE_WORDS[case.phase]}.")
 
 
-def _ribs_stays(case: _Case) -> str:
+def _ribs_stays(case: _AgentMove) -> str:
     return f"At the start nothing was left to enter: the limit on f is now {_n(case.agent.numbers['limit'])}."
 
 
-def _ida_stays(case: _Case) -> str:
+def _ida_stays(case: _AgentMove) -> str:
     if case.view.status is Status.GAVE_UP:
         return "It has given up: there were too many ways to try."
     limit, deep = case.agent.numbers["limit"], case.agent.tracing.size
     if not deep:
         return f"It waits: all ways with f up to {_n(limit)} are tried, and the limit rises next."
-    return f"It waits: depth first along ways with f up to {_n(limit)}, {_moves(deep - 1)} deep now."
+    return f"It waits: depth first along ways with f up to {_n(limit)}, {_in_moves(deep - 1)} deep now."
 
 
-def _dstar_lite_stays(case: _Case) -> str:
+def _dstar_lite_stays(case: _AgentMove) -> str:
     left = int(case.agent.numbers["inconsistent"])
     cells = "1 cell waits" if left == 1 else f"{left:,} cells wait"
     return f"It waits until its way is sure: {cells} to be made right, next {case.at(case.agent.best)}."
 
 
-def _pra_stays(case: _Case) -> str:
+def _pra_stays(case: _AgentMove) -> str:
     if case.phase == log.WAITING:
         return "It waits while the regions of the changed map are made anew."
     level, inside = int(case.agent.numbers["level"]), case.agent.groups["corridor"]
@@ -172,78 +172,78 @@ def _pra_stays(case: _Case) -> str:
     return f"It waits: it looks for the way {where}."
 
 
-def _d_lrta_stays(case: _Case) -> str:
+def _d_lrta_stays(case: _AgentMove) -> str:
     return "No way leads to its subgoal: from now on it heads for the goal."
 
 
-def _knn_lrta_stays(case: _Case) -> str:
+def _knn_lrta_stays(case: _AgentMove) -> str:
     return "No way leads to the next cell of its record: it drops the record, and chooses again."
 
 
 # --- time-bounded search: on and off the path -----------------------------------------------------
 
 
-def _time_bounded(case: _Case) -> Why:
+def _time_bounded(case: _AgentMove) -> Why:
     if "shortcut" in case.agent.notes and not case.is_marked(log.BACK_MOVE):
-        return Why(f"A shortcut to its path is found: along it, {_moves(_left(case))} left.", case.view.goal)
+        return Why(f"A shortcut to its path is found: along it, {_in_moves(_left(case))} left.", case.view.goal)
     if case.phase == log.SHUTTLING:
         return Why("It has no path to walk yet: to and fro beside the start, so as not to stand still.")
     if case.is_marked(log.BACK_MOVE):
-        return _back(case)
+        return _explain_back_move(case)
     path = case.agent.path
     if not path.size:
-        return _goes(case)
+        return _explain_destination(case)
     end, left = int(path[-1]), _left(case)
     if end == case.view.goal:
-        along = f"it walks on along it, {_moves(left)} left" if left else "this move was its last"
-        return Why(f"The path to the goal is known: {along}.", end, _was(case, end))
+        along = f"it walks on along it, {_in_moves(left)} left" if left else "this move was its last"
+        return Why(f"The path to the goal is known: {along}.", end, _best_before_tick(case, end))
     return Why(
-        f"{_heading(case, end)}; the path there leads on through its cell: along it, {_moves(left)} left.",
+        f"{_heading(case, end)}; the path there leads on through its cell: along it, {_in_moves(left)} left.",
         end,
-        _was(case, end),
+        _best_before_tick(case, end),
     )
 
 
-def _left(case: _Case) -> int:
+def _left(case: _AgentMove) -> int:
     """Return the number of moves from the agent's cell to the end of its path."""
     places = np.flatnonzero(case.agent.path == case.here)
     return int(case.agent.path.size - 1 - places[-1]) if places.size else 0
 
 
-def _moves(count: int) -> str:
+def _in_moves(count: int) -> str:
     return counted(count, "move")
 
 
-def _walks_on(way: str, left: int) -> str:
-    return f"It walks on along {way}: {_moves(left)} left." if left else f"It has come to the end of {way}."
+def _walking_on_text(way: str, left: int) -> str:
+    return f"It walks on along {way}: {_in_moves(left)} left." if left else f"It has come to the end of {way}."
 
 
-def _is_traced(case: _Case) -> bool:
+def _path_is_traced(case: _AgentMove) -> bool:
     """Return whether the agent's path leads to the end traced last, and not always to the best open cell."""
     return case.view.spec.key == "tba"
 
 
-def _was(case: _Case, end: int) -> int:
+def _best_before_tick(case: _AgentMove, end: int) -> int:
     """Return the best open cell at the beginning of the tick, which is the one that the tick expanded first."""
     search = case.agent.search
     expanded = int(case.row["expanded"])
-    if search is None or _is_traced(case) or not expanded or case.is_marked(log.RESTARTED):
+    if search is None or _path_is_traced(case) or not expanded or case.is_marked(log.RESTARTED):
         return end
     noted = int(search.control[0].noted)
     is_whole = noted >= expanded and noted < search.order.size and int(search.control[0].expansions) > expanded
     return int(search.order[noted - expanded]) if is_whole else end
 
 
-def _heading(case: _Case, end: int) -> str:
-    was = _was(case, end)
-    if _is_traced(case):
+def _heading(case: _AgentMove, end: int) -> str:
+    was = _best_before_tick(case, end)
+    if _path_is_traced(case):
         return f"The path traced last leads to {case.with_f(end)}"
     if was == end or end == case.view.goal:
         return f"Best open cell {case.with_f(end)}"
     return f"Best open cell changed from {case.with_f(was)}, to {case.with_f(end)}"
 
 
-def _back(case: _Case) -> Why:
+def _explain_back_move(case: _AgentMove) -> Why:
     path = case.agent.path
     on_path = np.flatnonzero(path == case.before)
     if on_path.size:  # TBA*: the part of a path behind the agent is used up
@@ -260,13 +260,16 @@ def _back(case: _Case) -> Why:
         if fork == case.here
         else f"walks back to the fork at {case.at(fork)}"
     )
-    more = f", {_moves(steps - 1)} more" if steps > 1 else ""
+    more = f", {_in_moves(steps - 1)} more" if steps > 1 else ""
     return Why(
-        f"{_heading(case, end)}: the path there does not pass its cell; it {back}{more}.", end, _was(case, end), fork
+        f"{_heading(case, end)}: the path there does not pass its cell; it {back}{more}.",
+        end,
+        _best_before_tick(case, end),
+        fork,
     )
 
 
-def _fork(case: _Case) -> tuple[int, int]:
+def _fork(case: _AgentMove) -> tuple[int, int]:
     """Return the first ancestor of the cell left that is on the path, and the number of moves to it."""
     search, on_path = case.agent.search, set(case.agent.path.tolist())
     if search is None:
@@ -285,35 +288,35 @@ def _fork(case: _Case) -> tuple[int, int]:
 # --- learning agents ------------------------------------------------------------------------------
 
 
-def _lrta(case: _Case) -> Why:
+def _lrta(case: _AgentMove) -> Why:
     """Explain a move of LRTA* of any depth: the best cell that it saw, and the h learned for the cell it left."""
     best, it = case.agent.best, case.agent.learned
     if best < 0 or it is None:
-        return _goes(case)
-    taught = f"h of {case.at(case.before)} is {_n(float(it.h[case.before]))} now{_above(case, case.before)}"
+        return _explain_destination(case)
+    taught = f"h of {case.at(case.before)} is {_n(float(it.h[case.before]))} now{_excess_text(case, case.before)}"
     if best == case.here:
         cost, h = case.cost(case.before, best), float(it.h[best])
         text = f"The neighbour {case.at(best)} promises least: {_n(cost)} to it + h {_n(h)} = {_n(cost + h)}. {taught}."
         return Why(text, best)
-    return Why(f"{_rim(case, best)}: one move towards it. {taught}.", best)
+    return Why(f"{_rim_text(case, best)}: one move towards it. {taught}.", best)
 
 
-def _guided_lrta(case: _Case) -> Why:
+def _guided_lrta(case: _AgentMove) -> Why:
     """Explain a move of LRTA* whose depth or target is chosen by a database.
 
     Values learned toward a subgoal are not mentioned, because the agent does not show them.
     """
     best = case.agent.best
     if best < 0:
-        return _goes(case)
+        return _explain_destination(case)
     if best == case.here:
-        return Why(f"{_guide(case)} The neighbour {case.at(best)} promises least.", best)
-    return Why(f"{_guide(case)} {_rim(case, best)}: one move towards it.", best)
+        return Why(f"{_guide_text(case)} The neighbour {case.at(best)} promises least.", best)
+    return Why(f"{_guide_text(case)} {_rim_text(case, best)}: one move towards it.", best)
 
 
-def _guide(case: _Case) -> str:
+def _guide_text(case: _AgentMove) -> str:
     target, depth = case.agent.target, int(case.agent.numbers["depth"])
-    looks = f"looking {_moves(depth)} ahead"
+    looks = f"looking {_in_moves(depth)} ahead"
     if "reenter" in case.agent.notes:
         return f"{_reentered(case)}, {looks}."
     if case.agent.is_stale:
@@ -323,38 +326,38 @@ def _guide(case: _Case) -> str:
     return f"Its database says: head for {case.at(target)}, {looks}."
 
 
-def _reentered(case: _Case) -> str:
+def _reentered(case: _AgentMove) -> str:
     """Return why the agent heads for its goal, as the first part of a sentence."""
     if "for good" in case.agent.notes:
         return "Once its subgoals led it astray, so it heads for the goal for good"
     return f"It had been on {case.at(case.before)} before, so it heads for the goal and for no subgoal"
 
 
-def _dt_lrta(case: _Case) -> Why:
+def _dt_lrta(case: _AgentMove) -> Why:
     found = _lrta(case)
-    return Why(f"The tree says: look {_moves(_depth(case))} ahead. {found.text}", found.best)
+    return Why(f"The tree says: look {_in_moves(_depth_of_search(case))} ahead. {found.text}", found.best)
 
 
-def _oracle_lrta(case: _Case) -> Why:
+def _oracle_lrta(case: _AgentMove) -> Why:
     found, most = _lrta(case), int(case.view.params["dmax"])
-    depth = _depth(case)
-    which = f"Looking {_moves(most)} ahead" if depth == most else f"All depths from {depth} to {most}"
+    depth = _depth_of_search(case)
+    which = f"Looking {_in_moves(most)} ahead" if depth == most else f"All depths from {depth} to {most}"
     return Why(f"{which} {'leads' if depth == most else 'lead'} to this move. {found.text}", found.best)
 
 
-def _depth(case: _Case) -> int:
+def _depth_of_search(case: _AgentMove) -> int:
     return int(case.agent.numbers["depth"])
 
 
-def _knn_lrta(case: _Case) -> Why:
+def _knn_lrta(case: _AgentMove) -> Why:
     agent, target = case.agent, case.agent.target
     if target < 0 or agent.best < 0:
-        return _goes(case)
+        return _explain_destination(case)
     step = f"the neighbour {case.at(case.here)} promises least."
     return Why(f"{_record(case)}; {step}", case.here)
 
 
-def _record(case: _Case) -> str:
+def _record(case: _AgentMove) -> str:
     agent, target = case.agent, case.agent.target
     if "direct" in agent.notes:
         return f"From {case.at(agent.chosen_at)} greedy steps lead to the goal, so it heads there"
@@ -365,11 +368,11 @@ def _record(case: _Case) -> str:
     return f"It heads for {_target(case, target)}, by record {int(agent.numbers['record'])}"
 
 
-def _target(case: _Case, cell: int) -> str:
+def _target(case: _AgentMove, cell: int) -> str:
     return "the goal" if cell == case.view.goal else f"the subgoal {case.at(cell)}"
 
 
-def _pr_lrta(case: _Case) -> Why:
+def _pr_lrta(case: _AgentMove) -> Why:
     """Explain a move along a leg from region to region; without regions, a move of LRTA* on the map."""
     if case.phase != log.FOLLOWING:
         return _lrta(case)
@@ -378,25 +381,27 @@ def _pr_lrta(case: _Case) -> Why:
         return Why(f"It went on to {case.at(case.here)}, where its next leg begins.", case.here)
     end, left = int(path[-1]), _left(case)
     if not int(case.row["expanded"]):
-        return Why(_walks_on(f"its leg to {case.at(end)}", left), end)
+        return Why(_walking_on_text(f"its leg to {case.at(end)}", left), end)
     if end == case.view.goal:
-        return Why(f"The goal is in its region: A* found the way inside it, {_moves(left)} left.", end)
-    text = f"LRTA* among regions chose the next one, and A* the way to {case.at(end)} inside both: {_moves(left)} left."
-    why_goal = f"{_reentered_leg(case)} " if case.is_marked(log.REENTERED) else ""
+        return Why(f"The goal is in its region: A* found the way inside it, {_in_moves(left)} left.", end)
+    text = (
+        f"LRTA* among regions chose the next one, and A* the way to {case.at(end)} inside both: {_in_moves(left)} left."
+    )
+    why_goal = f"{_reentered_leg_text(case)} " if case.is_marked(log.REENTERED) else ""
     return Why(f"{why_goal}{text}", end)
 
 
-def _reentered_leg(case: _Case) -> str:
+def _reentered_leg_text(case: _AgentMove) -> str:
     return f"A leg began on {case.at(case.before)} before, so regions are chosen towards the goal and no subgoal."
 
 
-def _pra(case: _Case) -> Why:
+def _pra(case: _AgentMove) -> Why:
     if case.agent.path.size:
-        return _goes(case)
+        return _explain_destination(case)
     return Why(f"It went on to {case.at(case.here)}, from where it plans on.", case.here)
 
 
-def _rim(case: _Case, best: int) -> str:
+def _rim_text(case: _AgentMove, best: int) -> str:
     inside = case.agent.groups.get("local space")
     seen = (
         f"Of all cells around the {len(inside):,} that it looked at"
@@ -406,35 +411,35 @@ def _rim(case: _Case, best: int) -> str:
     return f"{seen}, {case.at(best)} promises least"
 
 
-def _above(case: _Case, cell: int) -> str:
+def _excess_text(case: _AgentMove, cell: int) -> str:
     assert case.agent.learned is not None
     more = float(learned.excess(case.agent.learned, cell))
     name = "octile" if case.grid.movement.has_diagonals else "Manhattan"
     return f", {_n(more)} above the {name} distance" if more > 0.05 else ""
 
 
-def _one_step(case: _Case) -> Why:
+def _explain_one_step(case: _AgentMove) -> Why:
     """Explain a move to the neighbour with least cost + h, of agents that learn in several places."""
     return Why(f"The neighbour {case.at(case.here)} promised least in cost + h.", case.here)
 
 
-def _local_search(case: _Case) -> Why:
+def _local_search(case: _AgentMove) -> Why:
     best = case.agent.best
     if best < 0 or not case.agent.path.size:
-        return _goes(case)
+        return _explain_destination(case)
     left = _left(case)
     if case.phase != log.LEARNING:
-        return Why(_walks_on(f"its plan to {case.at(best)}", left), best)
+        return Why(_walking_on_text(f"its plan to {case.at(best)}", left), best)
     n, key = int(case.row["expanded"]), case.view.spec.key
     rule = "where it has learned least" if key == "da-rtaa" and best != case.view.goal else "where cost + h is least"
     return Why(
         f"It searched {counted(n, 'cell')} around {case.at(case.before)}, raised their h, "
-        f"and heads for the open cell {rule}, {case.at(best)}: {_moves(left)} left.",
+        f"and heads for the open cell {rule}, {case.at(best)}: {_in_moves(left)} left.",
         best,
     )
 
 
-def _ribs(case: _Case) -> Why:
+def _ribs(case: _AgentMove) -> Why:
     agent, limit = case.agent, case.agent.numbers["limit"]
     left, here = case.at(case.before), case.at(case.here)
     if not case.is_marked(log.BACK_MOVE):
@@ -456,10 +461,10 @@ def _ribs(case: _Case) -> Why:
 # --- references and all other agents --------------------------------------------------------------
 
 
-def _dstar_lite(case: _Case) -> Why:
+def _dstar_lite(case: _AgentMove) -> Why:
     search = case.agent.search
     if search is None or not kernels.is_known(search, case.here):
-        return _goes(case)
+        return _explain_destination(case)
     cost, g = case.cost(case.before, case.here), float(search.nodes[case.here].g)
     return Why(
         f"Of its neighbours {case.at(case.here)} is nearest to the goal: {_n(cost)} + g {_n(g)} = {_n(cost + g)}; "
@@ -468,19 +473,19 @@ def _dstar_lite(case: _Case) -> Why:
     )
 
 
-def _goes(case: _Case) -> Why:
+def _explain_destination(case: _AgentMove) -> Why:
     """Return a sentence that is true of any agent: its destination, its path and its phase."""
     agent, here = case.agent, case.here
     if agent.path.size and here in agent.path:
         end = int(agent.path[-1])
         goal = "the goal" if end == case.view.goal else case.at(end)
-        return Why(_walks_on(f"its path to {goal}", _left(case)), end)
+        return Why(_walking_on_text(f"its path to {goal}", _left(case)), end)
     return Why(f"It went on to {case.at(here)}: {PHASE_WORDS[case.phase]}.", here)
 
 
-_BY_KEY: dict[str, Callable[[_Case], Why]] = {
+_EXPLAINER_BY_KEY: dict[str, Callable[[_AgentMove], Why]] = {
     "lrta": _lrta,
-    "p-lrta": _one_step,
+    "p-lrta": _explain_one_step,
     "ribs": _ribs,
     "dstar-lite": _dstar_lite,
     "k-lrta": _local_search,
@@ -494,8 +499,8 @@ _BY_KEY: dict[str, Callable[[_Case], Why]] = {
     "pr-lrta": _pr_lrta,
     "pra": _pra,
 }
-_BY_FAMILY: dict[str, Callable[[_Case], Why]] = {"time-bounded": _time_bounded}
-_STAYS_BY_KEY: dict[str, Callable[[_Case], str]] = {
+_EXPLAINER_BY_FAMILY: dict[str, Callable[[_AgentMove], Why]] = {"time-bounded": _time_bounded}
+_STAY_TEXT_BY_KEY: dict[str, Callable[[_AgentMove], str]] = {
     "ribs": _ribs_stays,
     "ida": _ida_stays,
     "dstar-lite": _dstar_lite_stays,

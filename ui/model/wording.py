@@ -18,7 +18,9 @@ from ui.model.crowds import TIMES, Crowd
 NOTHING = "-"
 SO_FAR = " so far"
 LONGEST = "longest ms"
-_MAX_TIP = f"the longest tick of all agents of this crowd together, of the last {TIMES} that were seen, in milliseconds"
+_MAX_TICK_TIP = (
+    f"the longest tick of all agents of this crowd together, of the last {TIMES} that were seen, in milliseconds"
+)
 NOT_YET = "..."  # shown for a number that is still being computed
 TRIAL_PLACE = 3  # index in the foot of a panel: after moves, back-moves and the ratio
 _TRIAL_TIP = "the present walk from start to goal; it is the last when nothing was left to learn in it"
@@ -73,7 +75,7 @@ def next_label(label: str, taken: Collection[str]) -> str:
     return next(name for n in count(2) if (name := with_end(base, end.format(n))) not in taken)
 
 
-_SHORT_STATES = {
+_SHORT_STATE_WORDS = {
     "waiting": "wait",
     "searching": "search",
     "tracing": "trace",
@@ -83,14 +85,14 @@ _SHORT_STATES = {
     "learning": "learn",
     "converged": "learned",
 }
-LONG_STATES = (*_SHORT_STATES, *STATUS_WORDS.values())
+LONG_STATES = (*_SHORT_STATE_WORDS, *STATUS_WORDS.values())
 ENDED = (Status.AT_GOAL, Status.NO_PATH, Status.GAVE_UP)
-SHORT_STATES = (*_SHORT_STATES.values(), *STATUS_WORDS.values())
+SHORT_STATES = (*_SHORT_STATE_WORDS.values(), *STATUS_WORDS.values())
 
 
 def short_state(word: str) -> str:
     """Return the text of a state for a narrow panel."""
-    return _SHORT_STATES.get(word, word)
+    return _SHORT_STATE_WORDS.get(word, word)
 
 
 def speed(ticks_per_second: int) -> str:
@@ -139,7 +141,7 @@ def hud_fields(view: WalkerView) -> list[Number]:
     return [*fields, *own]
 
 
-_OF_ARRIVED = "the cost / optimal of the agents that have arrived"
+_ARRIVED_RATIO_TIP = "the cost / optimal of the agents that have arrived"
 
 
 def crowd_costs(crowd: Crowd, pooled: float | None) -> str:
@@ -161,11 +163,11 @@ def crowd_fields(crowd: Crowd) -> list[Number]:
     most = int(numbers.counts["max_expansions"].max())
     fields = [
         Number("arrived", f"{numbers.arrived:,} / {numbers.count:,}", "agents at their goals, of all", short="there"),
-        Number("mean cost / opt", ratio(numbers.mean_ratio), f"mean of {_OF_ARRIVED}", short="mean c/o"),
-        Number("median", ratio(numbers.median_ratio), f"median of {_OF_ARRIVED}"),
-        Number("max", ratio(numbers.worst_ratio), f"maximum of {_OF_ARRIVED}"),
+        Number("mean cost / opt", ratio(numbers.mean_ratio), f"mean of {_ARRIVED_RATIO_TIP}", short="mean c/o"),
+        Number("median", ratio(numbers.median_ratio), f"median of {_ARRIVED_RATIO_TIP}"),
+        Number("max", ratio(numbers.worst_ratio), f"maximum of {_ARRIVED_RATIO_TIP}"),
         Number("back-moves", whole(numbers.total("back_moves")), "of all together", short="back"),
-        Number(LONGEST, f"{crowd.longest_ms:.1f}", _MAX_TIP, short="longest"),
+        Number(LONGEST, f"{crowd.longest_ms:.1f}", _MAX_TICK_TIP, short="longest"),
         Number("restarts", whole(restarts), "searches begun again after a change, all together", bool(restarts)),
         Number("expanded", whole(numbers.total("expansions")), "cells expanded by all together", short="exp"),
         Number("max/tick", whole(most), "most cells that one of them expanded in a tick"),
@@ -193,7 +195,7 @@ def own_number(value: float) -> str:
 
 def _measured(measure: Measure, panel: InPanel, metrics: Metrics, is_whole: bool) -> Number:
     value, tip = in_form(measure, panel.form, metrics), measure.words
-    if panel.form == SHARE and (share := _share(metrics)):
+    if panel.form == SHARE and (share := _back_move_share_text(metrics)):
         value += f", {share} back"
         tip += f"; back-moves are {share} of their number, the measure of the paper Time-Bounded Best-First Search"
     grows = panel.form == RATIO
@@ -201,7 +203,7 @@ def _measured(measure: Measure, panel: InPanel, metrics: Metrics, is_whole: bool
     return Number(panel.name, value, tip, measure.is_warning(metrics), panel.short, remark, grows)
 
 
-def _share(metrics: Metrics) -> str:
+def _back_move_share_text(metrics: Metrics) -> str:
     """Return the back-moves in percent of the non-optimal moves, or "" if unknown.
 
     Next to "moves" this number would mislead.
