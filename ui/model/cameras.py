@@ -23,7 +23,7 @@ class Cameras:
     def __init__(self) -> None:
         self.is_linked = True
         self.follows = False
-        self._shared_view: View | None = None  # None: the whole map
+        self._shared_view: View | None = None  # view of all linked panels; None shows the whole map
         self._own: dict[PanelKey, View | None] = {}
 
     def forget(self) -> None:

@@ -4,22 +4,22 @@ from dataclasses import dataclass
 
 SPEEDS = (1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 120, 240, 500, 1000, 2500, 5000)
 AS_FAST_AS_POSSIBLE = 0
-"""Speed that means as many ticks as fit between two frames."""
+"""Value of the speed that means: compute as many ticks as possible between two frames."""
 
 MAX_LAG_S = 0.25
-"""Maximum time owed, in seconds: a program that was delayed must not race to catch up."""
+"""Maximum time, in seconds, for which ticks are caught up after a delay of the program; older time is dropped."""
 
 
 @dataclass
 class StepClock:
-    """Accumulated time from which due ticks are computed; a paused clock owes none."""
+    """Clock that accumulates elapsed time and computes from it how many ticks are due; none while it is paused."""
 
     ticks_per_second: float = 30.0
     is_running: bool = False
-    _owed_s: float = 0.0
+    _owed_s: float = 0.0  # elapsed time in seconds for which no tick has become due yet
 
     def advance(self, seconds: float, *, is_held: bool = False) -> int:
-        """Return the number of whole ticks due after some time; while `is_held`, they are owed and become due later."""
+        """Add elapsed time and return how many ticks are due; 0 while `is_held`, with the time kept for later calls."""
         if not self.is_running or self.ticks_per_second <= 0:
             self._owed_s = 0.0
             return 0

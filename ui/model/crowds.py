@@ -17,12 +17,12 @@ from sim.walker import Walker, WalkerView
 from sim.world import World
 
 TAIL = 24
-"""Ticks that the tail of a dot covers."""
+"""Number of recent ticks whose cells form the tail drawn behind an agent's dot."""
 
-_AT_ONCE = 256  # maximum ticks to catch up with; after a longer gap, the counts are rebuilt from the records
-_MEDIAN_TICKS = 30  # recent times over which the median is taken
+_AT_ONCE = 256  # maximum ticks that are added to the counts in one update; after more, the counts are rebuilt
+_MEDIAN_TICKS = 30  # recent tick times of which the median is shown
 TIMES = 600
-"""Maximum number of recorded tick times."""
+"""Maximum number of recent tick times that are kept."""
 
 
 @dataclass(frozen=True)
@@ -83,14 +83,14 @@ class CrowdTracker:
     """Incremental counts of one group through time: the visits of each cell, and the recent cells of each agent."""
 
     agents: tuple[int, ...] = ()
-    picked: int | None = None
+    picked: int | None = None  # agent that the user chose to follow
     pointed: int | None = None  # agent under the mouse
-    tick: int = -1
-    stamp: int = 0
+    tick: int = -1  # last tick that is counted; -1 before the first update
+    stamp: int = 0  # counter that is incremented whenever `visits` or `tails` change
     visits: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     tails: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 1), np.int32))
     times: "deque[float]" = field(default_factory=lambda: deque(maxlen=TIMES))
-    _generation: int = -1
+    _generation: int = -1  # `Timeline.generation` for which the counts are valid; -1: rebuild them
 
     @property
     def shown(self) -> int | None:
@@ -161,7 +161,7 @@ def state_of(arrived: int, count: int) -> str:
 
 
 def _crowd_status(numbers: CrowdNumbers) -> Status:
-    """Return the status of the crowd as a whole: active as long as any agent can still walk."""
+    """Return the status of the crowd as a whole, which is active as long as any of its agents can still walk."""
     left = numbers.count - numbers.arrived
     if not left:
         return Status.AT_GOAL
@@ -171,7 +171,7 @@ def _crowd_status(numbers: CrowdNumbers) -> Status:
 
 
 def as_one(world: World, leader: Walker, crowd: Crowd) -> WalkerView:
-    """Return the crowd as a view of one agent, for tables and headers, with the name and numbers of the group."""
+    """Return a view of the crowd as if it were one agent, with the group's name and totals, for tables and headers."""
     numbers = crowd.numbers
     return WalkerView(
         leader.id,

@@ -1,4 +1,4 @@
-"""True distances from an agent's cell to the goal at each tick: the fingerprint of a run.
+"""True distances from an agent's cell to the goal at each tick, drawn as a curve that is called the run's fingerprint.
 
 The distances are those of the current map. Some are computed in each frame; unknown ones are NaN. This module does not
 use pygame.
@@ -15,18 +15,18 @@ MAX_ASKED = 12
 
 
 class Distances:
-    """Known distances to one goal in one branch."""
+    """Cache of true distances (costs of the cheapest paths) to one goal on the map of one branch."""
 
     def __init__(self) -> None:
-        self._map: tuple[int, int, int] | None = None  # map of the distances: run, version of the grid, goal
+        self._map: tuple[int, int, int] | None = None  # cache key: run, version of the grid, goal
         self._distance_by_cell = np.zeros(0)
-        # for a goal that differs from the world's; the world itself measures distances to its own
+        # search for distances to a goal other than the world's; distances to the world's goal come from the timeline
         self._own: OptimalityTracker | None = None
 
     def along(self, timeline: Timeline, cells: npt.NDArray[np.int32], run: int, goal: int) -> npt.NDArray[np.float64]:
         """Return the distance from each of these cells, NaN where it is unknown.
 
-        Some of the unknown distances are computed first, at most MAX_ASKED.
+        First compute at most MAX_ASKED of the unknown distances, so that no frame is delayed.
         """
         self._look_at_map(timeline, run, goal)
         unknown = np.unique(cells[np.isnan(self._distance_by_cell[cells])])
@@ -36,7 +36,7 @@ class Distances:
         return self._distance_by_cell[cells]
 
     def complete(self, timeline: Timeline, cells: npt.NDArray[np.int32], run: int, goal: int) -> None:
-        """Compute all unknown distances from these cells, without a limit on the work."""
+        """Compute all unknown distances from these cells, however long that takes."""
         self._look_at_map(timeline, run, goal)
         for cell in np.unique(cells[np.isnan(self._distance_by_cell[cells])]).tolist():
             is_free = timeline.world.grid.is_free(cell)
@@ -44,7 +44,7 @@ class Distances:
             self._distance_by_cell[cell] = measure(cell) if is_free else np.inf
 
     def of_cell(self, timeline: Timeline, cell: int, run: int, goal: int) -> float | None:
-        """Return the distance from one cell; None while it is unknown."""
+        """Return the distance from one cell; None while its search is incomplete, which later calls continue."""
         self._look_at_map(timeline, run, goal)
         known = float(self._distance_by_cell[cell])
         return self._measured(timeline, cell) if np.isnan(known) else known

@@ -86,7 +86,7 @@ _EXAMPLE_ORDER = (
 LESSON_FOLDER = ASSETS / "lessons"
 _LESSON_ORDER = ("why-agents-scrub", "weight-tames-it", "lazy-or-eager", "what-learning-costs")
 
-_MAX_MAPS = 32  # maximum different maps of one problem list that are checked when it is opened
+_MAX_MAPS = 32  # maximum number of maps that are read to check a problem list when it is opened
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Opened:
     path: Path
     problems: ScenFile | None = None
     saved: Saved | None = None  # a session, with its branches and all commands
-    lesson: Lesson | None = None  # a guided run
+    lesson: Lesson | None = None  # a lesson, which guides the user through the run
 
 
 # --- opening --------------------------------------------------------------------------------------

@@ -2,13 +2,13 @@
 
     with history.doing("agents swapped"): ...       everything done inside becomes one entry
     history.begin("stroke"), .end(), .cancel()      an entry that stays open over many frames
-    history.set("range begins", put, before, after) set a value of the window that belongs to the work
-    history.undo(), .redo(), .go_to(place)
+    history.set("range begins", put, before, after) set a value of the window that undo should restore
+    history.undo(), .redo(), .go_to(place)          go_to leaves `place` entries done
 
 A change of a run is kept as the difference of two states of that run, as plain values: logs of commands, names and
 parents of branches, groups, the order of the panels. Undo restores the logs, and the run is then recomputed without the
-undone commands, so that no trace of them is left on the map or in the script. A run that was replaced by beginning
-again is kept as a whole. This module does not use pygame.
+undone commands, so that no trace of them is left on the map or in the script. If the user begins again at tick 0, the
+replaced run is kept as a whole. This module does not use pygame.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +27,7 @@ from ui.model.run import Run, RunState
 from ui.model.wording import RunNames
 
 TURN_TICKS = 30
-"""Maximum ticks between two steps of one numeric setting that are merged into one entry."""
+"""Maximum ticks between two changes of the same numeric setting that become one undo entry."""
 
 T = TypeVar("T")
 
@@ -35,7 +35,8 @@ T = TypeVar("T")
 class Change(Protocol):
     """Change that can be undone and redone."""
 
-    def turn(self, forwards: bool) -> None: ...
+    def turn(self, forwards: bool) -> None:
+        """Redo the change if `forwards`; otherwise undo it."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Done:
     words: str
     change: Change
     tick: int
-    branch: str = ""  # name of the branch it was done in, if there were several
+    branch: str = ""  # name of the front branch at that time if the run had several branches, else ""
 
     def __str__(self) -> str:
         where = f", {self.branch}" if self.branch else ""
@@ -53,7 +54,7 @@ class Done:
 
 
 class Holder(Protocol):
-    """Owner of a run and of the focus on one of its panels."""
+    """Owner of the open run and of the focus, whose actions the history undoes; Session implements this protocol."""
 
     @property
     def run(self) -> Run: ...
@@ -64,25 +65,25 @@ class Holder(Protocol):
     def focus(self, key: PanelKey) -> None: ...
 
     def changed(self) -> None:
-        """Update the owner after a change of the run."""
+        """Update cached values and the focus after the history has changed the run."""
 
 
 @dataclass(eq=False)
 class _OpenEntry:
-    """Open entry: the state before it, and the commands so far."""
+    """Undo entry that is still being recorded: the state of the run before it, and its commands so far."""
 
     before: RunState
     focused: PanelKey
     tick: int
     words: str
     is_stroke: bool  # whether all its commands belong to one stroke
-    knob: object = None  # setting that its commands change step by step; None for other entries
-    was_set: Command | None = None  # command that would restore the value of `knob` before this entry
-    stroke: int = 0
-    told: list[Command] = field(default_factory=list)
+    knob: object = None  # setting that is changed step by step, see _stepped_setting_of; else None
+    was_set: Command | None = None  # command that sets `knob` to its value before this entry
+    stroke: int = 0  # number of the stroke of its commands; 0 before the first one, and if `is_stroke` is False
+    told: list[Command] = field(default_factory=list)  # commands submitted so far
     # values of the window that are undone together with the commands
     settings: list["Setting[Any]"] = field(default_factory=list)
-    noted: Done | None = None
+    noted: Done | None = None  # finished entry in `History.done`, once this one is closed
 
 
 class History:
@@ -90,7 +91,7 @@ class History:
 
     def __init__(self, holder: Holder) -> None:
         self.done: list[Done] = []
-        self.undone: list[Done] = []  # the last one is redone first
+        self.undone: list[Done] = []  # undone entries; the last one is redone first
         self.deeds = 0  # number of entries begun, undone or redone so far
         self._run_owner = holder
         self._open_entry: _OpenEntry | None = None
@@ -151,9 +152,11 @@ class History:
         doing.told.append(command)
 
     def _command_for_current_value(self, command: Command) -> Command | None:
-        """Return the command that sets the current value, for the front branch and all branches linked with it.
+        """Return the command of the same kind that sets the current value of what `command` sets.
 
-        None if the branches differ or show different ticks.
+        Returns:
+            The command that is valid for the front branch and all branches linked with it; None if their values differ
+            or if they show different ticks.
         """
         run = self._run_owner.run
         timelines = [run.tree[number].timeline for number in run.tree.mates(run.front)]
@@ -167,7 +170,7 @@ class History:
         return self._open_entry
 
     def _end_stepped_entry(self, command: Command) -> None:
-        """End the entry of a stepped setting, or cancel it if the setting is back at its old value within one tick."""
+        """Close the entry of a stepped setting; cancel it if, within one tick, the setting got back its old value."""
         doing = self._begun()
         if doing.knob is not None and command == doing.was_set and self._run_owner.run.tick == doing.tick:
             self._turned = None
@@ -176,7 +179,7 @@ class History:
             self.end()
 
     def _reopen_matching_entry(self, knob: object) -> bool:
-        """Reopen the last entry if it changed the same setting shortly before; return whether it was reopened."""
+        """Reopen the last entry if it changed the same setting at most TURN_TICKS before, and return whether it did."""
         turned = self._turned
         is_last = turned is not None and bool(self.done) and self.done[-1] is turned.noted and not self.undone
         if not is_last or turned is None or turned.knob != knob or self._run_owner.run.tick - turned.tick > TURN_TICKS:
@@ -187,7 +190,7 @@ class History:
         return True
 
     def end(self) -> None:
-        """Close the open entry and note it, unless it changed nothing."""
+        """Close the open entry, and append it to the entries that can be undone unless it changed nothing."""
         doing, self._open_entry = self._open_entry, None
         if doing is None:
             return
@@ -201,7 +204,7 @@ class History:
             self._turned = doing if doing.knob is not None else None
 
     def cancel(self) -> None:
-        """Revert the open entry without noting it."""
+        """Revert the changes of the open entry, and drop it without making it undoable."""
         doing, self._open_entry = self._open_entry, None
         if doing is not None:
             Together((self._run_change_since(doing), *doing.settings)).turn(forwards=False)
@@ -255,7 +258,7 @@ class History:
         return done
 
     def _show_changed_run(self) -> None:
-        """Begin to seek through the changed log, and show the part that is reached at once."""
+        """Begin the seek that replays the changed log, and update the owner with what one frame has replayed."""
         self._run_owner.run.continue_seek()
         self._run_owner.changed()
 
@@ -278,9 +281,9 @@ class History:
 
 
 def _stepped_setting_of(branch: int, command: Command) -> object:
-    """Return the numeric setting that a command changes; None for other commands.
+    """Return a key of the numeric setting that a command changes; None for other commands.
 
-    Consecutive steps of one setting are merged into one entry.
+    Consecutive commands with the same key are merged into one undo entry.
     """
     match command:
         case commands.SetParam(agent, name, value) if not isinstance(value, bool | str):
@@ -297,7 +300,7 @@ def _stepped_setting_of(branch: int, command: Command) -> object:
 
 @dataclass(frozen=True)
 class Setting(Generic[T]):
-    """Change of a value of the window."""
+    """Undoable change of a value of the window, such as the range to export."""
 
     put: Callable[[T], None]
     before: T
@@ -309,7 +312,7 @@ class Setting(Generic[T]):
 
 @dataclass(frozen=True)
 class Together:
-    """Several changes that form one entry."""
+    """Several changes that form one undo entry; undo reverts them in reverse order."""
 
     changes: tuple[Change, ...]
 
@@ -325,8 +328,9 @@ class Together:
 class BranchChange:
     """Change of one branch: its states without their logs, and the difference of the logs.
 
-    `before` or `after` is None where the branch does not exist. `place` is the index in the log from which the entries
-    `taken` were removed and the entries `put` inserted.
+    `before` is None if the change created the branch, `after` if the change deleted it. `place` is the index in the log
+    at which the entries `taken` were removed and the entries `put` inserted; it does not count clock entries (see
+    `_is_clock_entry`).
     """
 
     before: BranchState | None
@@ -360,7 +364,8 @@ class BranchChange:
     def log(self, now: Sequence[Entry], forwards: bool) -> tuple[Entry, ...]:
         """Return the log with this change applied.
 
-        Clock entries recorded since are kept, except for ticks that the other version also recorded.
+        Clock entries (see `_is_clock_entry`) recorded after the change are kept, except at ticks for which the inserted
+        entries contain a clock entry.
 
         Args:
             now: The current log of the branch.
@@ -379,12 +384,14 @@ class BranchChange:
         return tuple(sorted((*kept[0], *new, *kept[1]), key=attrgetter("tick")))
 
     def after_turn(self, now: Sequence[Entry], made: Sequence[Entry], forwards: bool) -> "BranchChange":
-        """Return this change for the opposite direction, including clock entries that this turn removed.
+        """Return this change with its log entries replaced by those that an undo or redo has just exchanged.
+
+        Unlike this change, the result includes the clock entries that the undo or redo removed.
 
         Args:
-            now: The log before the turn.
-            made: The log after the turn.
-            forwards: Direction of the turn.
+            now: The log before the undo or redo.
+            made: The log after the undo or redo.
+            forwards: Whether it was a redo.
         """
         before, after = (now, made) if forwards else (made, now)
         place, taken, put = _differing_entries(before, after)
@@ -392,14 +399,14 @@ class BranchChange:
 
 
 def _is_clock_entry(entry: Entry) -> bool:
-    """Return whether an entry was recorded by the tick timer: how many agents planned in their time slice."""
+    """Return whether an entry is a clock entry: the record of how many agents planned in the time slice of a tick."""
     return isinstance(entry.command, commands.Serve) and not entry.is_scripted
 
 
 def _differing_entries(old: Sequence[Entry], new: Sequence[Entry]) -> tuple[int, tuple[Entry, ...], tuple[Entry, ...]]:
-    """Return the index at which two logs differ, and the entries of each log in the differing part.
+    """Return the index at which two logs begin to differ, and the differing entries of the old and of the new log.
 
-    The index does not count clock entries, because more of them may be recorded between the other entries.
+    The index does not count clock entries, because later ticks may add clock entries between the other entries.
     """
     head = _common_prefix_length(old, new)
     tail = _common_prefix_length(old[: head - 1 if head else None : -1], new[: head - 1 if head else None : -1])
@@ -411,7 +418,7 @@ def _common_prefix_length(one: Sequence[Entry], other: Sequence[Entry]) -> int:
     """Return the length of the common prefix of two logs."""
     least = min(len(one), len(other))
     if one[:least] == other[:least]:
-        return least  # the usual case, and much faster
+        return least  # one log continues the other: the usual case, which this comparison finds much faster
     return next((i for i in range(least) if one[i] is not other[i] and one[i] != other[i]), least)
 
 
@@ -421,9 +428,9 @@ def _without_log(state: BranchState | None) -> BranchState | None:
 
 @dataclass(frozen=True)
 class RunChange:
-    """Difference of two states of one run."""
+    """Undoable difference of two states of one run."""
 
-    before: RunState  # `before` and `after` have no branches; `branches` lists the differing ones
+    before: RunState  # state without its branches, like `after`; `branches` lists those that differ
     after: RunState
     branches: tuple[BranchChange, ...]
 
@@ -436,9 +443,9 @@ class RunChange:
 
     @property
     def is_none(self) -> bool:
-        """Return whether nothing was done.
+        """Return whether the two states are equal for the undo history.
 
-        Which branches are on screen does not count, nor do panels that appeared or disappeared by themselves.
+        Ignore which branches are on screen, and panels that appeared or disappeared because agents joined or left.
         """
         return not self.branches and self.before.groups == self.after.groups and not self._is_reordered
 
@@ -449,10 +456,10 @@ class RunChange:
         return one != other
 
     def apply(self, run: Run, forwards: bool) -> "RunChange":
-        """Bring a run from one of the two states to the other, without changing its tick.
+        """Bring a run from `before` to `after` (forwards) or back, without changing its tick.
 
         Returns:
-            The change that reverts this one.
+            The change to apply next time, in the opposite direction.
         """
         leaving, wanted = (self.before, self.after) if forwards else (self.after, self.before)
         was_shown = tuple(run.shown)
@@ -479,7 +486,7 @@ class RunChange:
 
 @dataclass
 class InRun:
-    """Change of the open run, with the focus before and after it."""
+    """Undoable change of the open run, with the keys of the focused panels before and after it."""
 
     holder: Holder
     change: RunChange

@@ -21,7 +21,7 @@ from ui.model.settings import Settings, save_settings
 
 _PROGRESS_INTERVAL_S = 0.5  # seconds between progress lines of a paused or slow run; a fast one writes every 100 ticks
 _RETRY_INTERVAL_S = 5.0  # seconds until the next attempt after a failed write, such as on a full disk
-_SETTINGS_INTERVAL_S = 0.5
+_SETTINGS_INTERVAL_S = 0.5  # seconds between two checks whether the settings have changed
 
 
 class AutosaveJournal:
@@ -32,12 +32,12 @@ class AutosaveJournal:
         self.journal: Journal | None = None
         self.left: list[Journal] = []  # suspended journals of the runs replaced by beginning again, the oldest first
         self._disk_writer = _BackgroundWriter()
-        self._said = False
+        self._said = False  # whether the present problem of the journal was reported to the user
         self._last_progress_s = self._last_retry_s = 0.0
 
     @property
     def is_writing(self) -> bool:
-        """Return whether the journal works, so that the user's actions are on file."""
+        """Return whether the journal is being written without errors, so that the user's actions survive a crash."""
         return self.journal is not None and self.journal.problem is None
 
     def keep(self) -> None:
@@ -68,13 +68,13 @@ class AutosaveJournal:
             self._discard_recovered_journals()
 
     def _discard_recovered_journals(self) -> None:
-        """Discard the journals this run was restored from, which its own journal has replaced."""
+        """Delete the journals that this run was restored from, because its own journal has replaced them."""
         for path in self.session.crashed:
             discard(path)
         self.session.crashed.clear()
 
     def _begin(self) -> None:
-        """Begin a journal for the open run, and suspend or close the one before.
+        """Begin a journal for the open run. Suspend the previous one if undo could restore its run, else close it.
 
         The new journal is written before the old one is closed, so that a kill in between loses nothing.
         """
@@ -96,7 +96,7 @@ class AutosaveJournal:
         return Journal(looking_at(run, agent=agent), run.tree)
 
     def _retry_journal(self, failed: Journal) -> None:
-        """Write a new journal from scratch after a failed write, and keep the failed one until that has worked."""
+        """Write a new journal from scratch after a failed write; close the failed one once the new one is written."""
         anew = self._new(self.session.run, self.session.focused_key.agent)
         if anew.problem:
             anew.close()
@@ -135,7 +135,7 @@ class SettingsKeeper:
         self.settings, self.collect, self.path, self.say = settings, collect, path, say
         self._disk_writer = _BackgroundWriter()
         self._written_settings = deepcopy(settings)
-        self._looked_s = time.monotonic()
+        self._looked_s = time.monotonic()  # time of the last check for changed settings
         self._problem: str | None = None  # message of the last failed write; None after a successful one
         self._has_reported_failure = False
 

@@ -14,7 +14,7 @@ class Switchable(Protocol):
     @property
     def key(self) -> str: ...
     @property
-    def is_on(self) -> bool: ...  # initially
+    def is_on(self) -> bool: ...  # whether the layer is on by default
 
 
 HEAT_KINDS = ("off", "scrub", "visits", "expansions", "learned", "g", "depth", "difference")
@@ -45,7 +45,7 @@ class HeatSetting:
     """Setting of the heat layer, shared by all panels so that they can be compared."""
 
     kind: str = "off"
-    is_log: bool = True
+    is_log: bool = True  # whether the colours are on a logarithmic scale
     colours: str = "inferno"
 
 
@@ -63,7 +63,7 @@ class LayerState:
 
     visible: dict[str, bool] = field(default_factory=dict)
     heat: HeatSetting = field(default_factory=HeatSetting)
-    region_level: int = 0  # level of the abstraction whose regions are drawn; 0: that of each agent
+    region_level: int = 0  # level of the abstraction whose regions are drawn; 0: the level that each agent uses
 
     def shows(self, layer: Switchable) -> bool:
         return self.visible.get(layer.key, layer.is_on)

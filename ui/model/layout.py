@@ -21,22 +21,22 @@ HEADER_ROW = 28
 HUD = 54
 SMALL_HUD = 38
 HUD_ROW = 42
-COLUMNS_FROM = 280  # minimum width of a panel that can show numbers below their names, in two rows
-TWO_ROWS_FROM = 400  # minimum width of a panel with at most two rows of numbers; a narrower one may have three
-TWO_ROWS_BELOW = 900  # minimum width of a panel that shows most numbers below their names in one row
+COLUMNS_FROM = 280  # minimum panel width for two rows of numbers, each number below its name
+TWO_ROWS_FROM = 400  # panel width from which at most two rows of numbers are used; narrower panels use up to three
+TWO_ROWS_BELOW = 900  # panel width below which most numbers need two rows; from it on, one row is enough
 MIN_MAP = 96
 SIDE_HUD = 206
-MIN_SIDE = 150  # minimum height of a column of numbers at the side of the map
-ONE_ROW_FROM = 1000  # minimum window width for the time line in the row of the buttons; below it has its own row
+MIN_SIDE = 150  # minimum height of the column of numbers that a wide panel shows beside its map
+ONE_ROW_FROM = 1000  # window width from which the time line shares a row with the buttons; below, it has its own row
 TIME_ROW = 46
-TIME_ROW_FROM = 480  # minimum window height for a separate time row; below, the time line replaces the sliders
-NEARLY_ALIKE = 1.08  # ratio of map sizes up to which two plans count as equally good
-HOLLOW = 0.5  # share of its area that a map must fill; the rest is black
-NARROW_HEADER = 200  # width below which a header needs a second row for name and state, which is worth some map height
-LEGIBLE = 130  # width below which names and numbers are cut off; narrower plans count less, in proportion
+TIME_ROW_FROM = 480  # window height from which the time line can have its own row; below, it replaces the sliders
+NEARLY_ALIKE = 1.08  # ratio of map sizes up to which two arrangements of the panels count as equally good
+HOLLOW = 0.5  # minimum share of its area in a panel that a map must fill, because the rest of that area is black
+NARROW_HEADER = 200  # panel width below which name and state need two header rows, even if the map becomes lower
+LEGIBLE = 130  # panel width below which texts are cut off; narrower panels are rated lower, in proportion
 MAX_PANELS = 8
 MIN_PANELS_WIDTH = 480  # minimum width of all panels next to the sidebar; with less, the sidebar is hidden
-MIN_PANELS_WIDTH_READING = 320  # the same minimum while the sidebar shows text to read along with the maps
+MIN_PANELS_WIDTH_READING = 320  # replaces MIN_PANELS_WIDTH while the sidebar shows a text to read, as in a lesson
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class PanelBoxes:
     header: Box
     map: Box
     hud: Box
-    has_side: bool = False  # numbers are at the side of the map, not below it
+    has_side: bool = False  # whether the numbers are at the side of the map; otherwise they are below the map
 
 
 @dataclass(frozen=True)

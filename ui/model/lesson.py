@@ -24,9 +24,9 @@ class LessonPlayer:
     """Lesson in progress."""
 
     lesson: Lesson
-    ticks: tuple[int, ...]
-    place: int = 0
-    answers: dict[int, int] = field(default_factory=dict)  # index of the answer given, by step
+    ticks: tuple[int, ...]  # tick at which each step is shown
+    place: int = 0  # index of the current step
+    answers: dict[int, int] = field(default_factory=dict)  # index of the chosen answer, by index of the step
     is_reason_new: bool = False  # the reason for an answer is shown but not yet scrolled into view
     speed_before: int = 0  # speed that the user had set before the lesson, in ticks a second
 

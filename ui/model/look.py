@@ -67,14 +67,14 @@ class Look:
     theme: str = "dark"
     visible: Mapping[str, bool] = field(default_factory=dict)  # visibility of layers that differ from the default
     heat: HeatSetting = field(default_factory=HeatSetting)
-    region_level: int = 0  # level of the regions drawn; 0: that of each agent
-    part: MapPart | None = None  # visible part in every panel; None: the whole map
-    # visible parts of panels that differ from `part`
+    region_level: int = 0  # level of the abstraction whose regions are drawn; 0: the level that each agent uses
+    part: MapPart | None = None  # part of the map visible in every panel; None: the whole map
+    # visible part of the map, by panel, for the panels in which it differs from `part`
     own_parts: Mapping[PanelKey, MapPart | None] = field(default_factory=dict)
     follows: bool = False  # whether the camera follows the agent
-    scale: float | None = None  # size of texts and lines; None: by the size of the picture
+    scale: float | None = None  # factor for the size of texts and lines; None: chosen by the size of the picture
     tab: str | None = "layers"  # tab of the sidebar; None: no sidebar
-    order: tuple[PanelKey, ...] = ()  # keys of the panels in their order; other panels follow
+    order: tuple[PanelKey, ...] = ()  # keys of the first panels in display order; panels that are not listed follow
     front: int = 0  # index of panel A of a heat map A - B
     only: PanelKey | None = None  # key of the one panel that is shown; None: all panels
     speed: int = 30  # ticks a second on the speed slider, if the whole window is drawn

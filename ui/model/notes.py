@@ -21,11 +21,11 @@ from ui.model.wording import ENDED
 class Note:
     """Note on the first example, with the event that makes it appear."""
 
-    key: str  # key in the settings
+    key: str  # key by which the settings remember that the note was closed
     points_at: Highlight
     text: str
     is_due: Callable[[WalkerView], bool]
-    is_of_walk: bool = False  # about a moving agent: disappears when the agent has finished, without being closed
+    is_of_walk: bool = False  # whether the note disappears when the agent has finished walking
 
     @property
     def place(self) -> str:

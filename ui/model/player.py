@@ -9,14 +9,14 @@ from collections.abc import Callable
 from ui.model.clock import AS_FAST_AS_POSSIBLE, StepClock
 from ui.model.session import Session
 
-TICKING_SHARE = 0.5  # maximum part of a frame that ticks may take
-_MAX_TICKS_AT_ONCE = 64  # ticks between two checks of the deadline
-MAX_PUT_OFF = 6  # frames that a tick may wait for a keyframe to be read: a tenth of a second
-PATIENCE = 2  # frames of such a wait after which the keyframe reader stops yielding to other threads
+TICKING_SHARE = 0.5  # maximum share of the time of a frame that computing ticks may take
+_MAX_TICKS_AT_ONCE = 64  # maximum ticks to compute between two checks of the deadline of the frame
+MAX_PUT_OFF = 6  # maximum frames that a due tick is postponed while a keyframe is being read: a tenth of a second
+PATIENCE = 2  # postponed frames after which the thread that reads the keyframe stops yielding to others
 
 
 def _ignore_seek() -> None:
-    """Do nothing: no recording has to be notified of a seek."""
+    """Do nothing: the default callback for seeks, as no video is being recorded."""
 
 
 class Player:
@@ -27,19 +27,19 @@ class Player:
         self.clock = StepClock()
         self.speed = self.last_speed = speed
         self.is_slow_motion = self.is_backwards = False
-        self.reveal: int | None = None  # expansions of the last tick that slow motion shows
+        self.reveal: int | None = None  # number of expansions of the last tick shown in slow motion; None: all
         self.until_command: str | None = None  # command that started the current "run until"
         # text shown instead of the playback state, for pictures that show the state of another window
         self.word: str | None = None
-        self.held_glide: float | None = None  # fixed `glide` for pictures, in place of the clock's
-        self.cut: Callable[[], None] = _ignore_seek  # called when the user seeks to another tick
-        self._frames_put_off = 0  # frames that the due tick has waited for a keyframe
-        self._has_reached_pause = False  # whether this frame reached the tick at which the scenario pauses
+        self.held_glide: float | None = None  # fixed value of `glide` for pictures; None: computed from the clock
+        self.cut: Callable[[], None] = _ignore_seek  # callback when the user seeks to another tick
+        self._frames_put_off = 0  # consecutive frames in which due ticks were postponed
+        self._has_reached_pause = False  # whether this frame reached the pause tick of the scenario
         self.may_put_off = False
         """Whether a due tick may be postponed to a later frame while a keyframe is being read.
 
-        The tick would have to wait for the keyframe and would delay the frame. False where each tick must come in its
-        own frame.
+        Otherwise the tick would have to wait for the keyframe and would delay the frame. The value is False where each
+        tick must come in its own frame.
         """
 
     # --- actions of the user ----------------------------------------------------------------------
@@ -57,7 +57,7 @@ class Player:
         self.is_backwards = True
 
     def seek(self, tick: int) -> None:
-        """Show another tick; the replay may take several frames."""
+        """Pause, and begin to seek to another tick; replaying the ticks up to it may take several frames."""
         self.pause()
         self.reveal = None
         self.cut()
@@ -71,7 +71,7 @@ class Player:
         """Run until a stop rule is met or a tick is reached.
 
         Args:
-            command_id: Command that started it.
+            command_id: Id of the command that started the "run until".
             rule: Key of STOP_RULES; None if only `tick` counts.
             tick: Tick at which to pause; None if only `rule` counts.
         """
@@ -113,7 +113,7 @@ class Player:
         return self.clock.is_running or self.session.run.is_seeking
 
     def doing(self) -> str:
-        """Return the playback state in a word."""
+        """Return the playback state as one word, such as "running"."""
         if self.word is not None:
             return self.word
         if self.session.run.is_seeking:
@@ -159,11 +159,11 @@ class Player:
 
     @property
     def _must_wait_for_keyframe(self) -> bool:
-        """Return whether a due tick should wait for a keyframe that is being read, at most MAX_PUT_OFF frames."""
+        """Return whether to postpone due ticks by a frame, for a keyframe being read; at most MAX_PUT_OFF times."""
         return self.may_put_off and self._frames_put_off < MAX_PUT_OFF and self.session.run.is_being_read
 
     def look_for_the_end(self) -> str | None:
-        """Pause where the run or a "run until" ends or the scenario pauses.
+        """Pause if the world is over, a "run until" has ended or the scenario pauses the run at this tick.
 
         Returns:
             The text to show about the end of a "run until" or about the pause; None if there is none.
@@ -184,7 +184,7 @@ class Player:
         return told
 
     def _advance(self, ticks: int, most_s: float) -> None:
-        """Advance the due ticks until the deadline; drop the rest, so that no frame is late."""
+        """Advance the due ticks until the deadline; drop the other due ticks, so that no frame is late."""
         deadline = time.perf_counter() + most_s
         while ticks > 0 and time.perf_counter() < deadline:
             bulk = min(ticks, _MAX_TICKS_AT_ONCE)
@@ -193,7 +193,7 @@ class Player:
             ticks -= bulk
 
     def _play_ticks_backwards(self, ticks: int) -> None:
-        """Play backwards; pause at tick 0."""
+        """Seek back by the ticks that are due while playing backwards; pause at tick 0."""
         if ticks and self.session.tick == 0:
             self.pause()
         elif ticks:
@@ -211,7 +211,7 @@ class Player:
 
 
 def advance_for(session: Session, seconds: float) -> int:
-    """Advance as many ticks as fit into `seconds` and return how many passed."""
+    """Advance as many ticks as can be computed in `seconds`, in growing batches, and return how many passed."""
     deadline = time.perf_counter() + seconds
     passed, bulk = 0, 1
     while time.perf_counter() < deadline:

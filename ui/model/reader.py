@@ -23,8 +23,8 @@ _R = TypeVar("_R")
 class _SeparatedThreads(NamedTuple):
     """Two threads that are temporarily restricted to different processors."""
 
-    threads: tuple[int, int]  # calling thread and reader
-    allowed: set[int]
+    threads: tuple[int, int]  # native ids of the calling thread and of the reader thread
+    allowed: set[int]  # processors that both threads may use when the restriction is lifted
 
 
 class Reader(ThreadPoolExecutor):

@@ -1,7 +1,7 @@
 """Simulation of one scenario as a tree of branches, some of which are shown side by side on screen.
 
     run = begin(scenario)                   a run at tick 0
-    run = planted(scenario, tree, front, shown)     a run over a tree that was read from a file; its branches still seek
+    run = planted(scenario, tree, front, shown)     a run over a tree from a file, seeking to its tick
     run = again(state)                      a run restored from a RunState
     run.advance(7), .seek(40)               act on all branches on screen together
     run.panels, .trails, .shown_edits(key)  data for drawing
@@ -9,6 +9,13 @@
 
 A picture, a film and the window each show a Run. Focus, editing and undo belong to a Session (session.py). A panel is
 identified by its branch and its agent (keys.py) and shows the world of its own branch. This module does not use pygame.
+
+Glossary:
+    seek: move of the world to another tick, by restoring a keyframe and replaying the ticks after it
+    branch on screen: branch whose panels are shown; these branches advance and seek together
+    front branch: the branch on screen that has the focus; commands of the user apply to it
+    changed past: log of commands after an edit at an earlier tick; the recorded ticks after that tick become invalid
+    old end: last tick that had been recorded before the past was changed; the ticks up to it are recorded again
 """
 
 import time
@@ -34,14 +41,14 @@ from ui.model.reader import READER
 from ui.model.trails import Trail
 
 SEEK_WORK = 8000.0
-"""Replay work done in one frame while a seek is under way, in microseconds."""
+"""Time in microseconds that a seek may spend on replaying ticks in one frame."""
 
 
 EDIT_SHOWN_TICKS = 200
 """Ticks for which an edited cell stays marked on the map."""
 
 Edits = dict[int, tuple[int, bool]]
-"""Tick of the last edit, and whether the cell is blocked now, by cell."""
+"""Recent edits of a map: each edited cell is mapped to the tick of its last edit and to whether it is blocked now."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +56,9 @@ class Panel:
     """Content of one panel: a single agent of a world on screen, or a crowd, identified by its first agent."""
 
     key: PanelKey
-    world: World  # world of the branch that the agent belongs to
-    snapshot: Snapshot  # snapshot of `world`
-    view: WalkerView  # the agent; of a crowd, one view with the numbers of all its agents
+    world: World  # world that contains the agent: that of the branch `key.branch`
+    snapshot: Snapshot  # values of `world` at the tick shown, for drawing
+    view: WalkerView  # values of the agent; for a crowd, one view with the total numbers of all its agents
     branch: str = ""  # name of the branch if several branches are shown, else ""
     crowd: Crowd | None = None  # the crowd if the panel shows all agents of a group
     member: WalkerView | None = None  # crowd member whose search, path and trail are drawn
@@ -71,15 +78,15 @@ class Panel:
 class Told:
     """Texts for the user, collected by the run; the window shows and clears them."""
 
-    messages: list[str] = field(default_factory=list)  # notifications about the run, outdated after the next edit
-    lasting: list[str] = field(default_factory=list)  # notifications that stay true after further edits
-    # alerts that the user must not miss: the replay does not match the saved run
+    messages: list[str] = field(default_factory=list)  # notifications that the next edit of the run makes outdated
+    lasting: list[str] = field(default_factory=list)  # notifications that stay valid after further edits of the run
+    # alerts that the user must not miss, such as a replay that does not match the saved run
     alarms: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class RunState:
-    """Run as plain values, without keyframes, whose memory it would otherwise keep alive."""
+    """Run as plain values. Keyframes are left out, because the undo history would keep their memory allocated."""
 
     scenario: Scenario
     branches: tuple[BranchState, ...]
@@ -108,14 +115,16 @@ class Run:
         self.told = told or Told()
         self.front = front if front in tree.branches else next(iter(tree.branches))
         self.shown = [number for number in dict.fromkeys(shown) if number in tree.branches] or [self.front]
-        # keys of all panels that ever existed in the branches that exist now, in display order
+        # keys of all panels of the existing branches in display order, including panels that do not exist at this tick
         self.order: list[PanelKey] = []
         self.trails: dict[PanelKey, Trail] = {}
-        self._crowd_trackers: dict[PanelKey, CrowdTracker] = {}  # followers of the crowds, by panel
-        self._trail_agents: dict[PanelKey, int | None] = {}  # agent whose trail is shown in a crowd's panel
-        self._said: set[tuple[int, str]] = set()  # notes and divergences that were reported already
+        self._crowd_trackers: dict[PanelKey, CrowdTracker] = {}  # tracker of the crowd shown in each panel
+        self._trail_agents: dict[PanelKey, int | None] = {}  # crowd member whose trail each panel shows
+        self._said: set[tuple[int, str]] = (
+            set()
+        )  # (tick, text) of each note, (branch, digest) of each divergence reported
         self._panels_cache: tuple[Panel, ...] | None = None
-        self._edits: dict[int, tuple[int, Edits]] = {}  # map version and the edits shown at that version, by branch
+        self._edits: dict[int, tuple[int, Edits]] = {}  # by branch: map version, and the edits shown then
         self.changed()
 
     def look_after_keyframes(self, most_bytes: int | None, *, beside: bool) -> None:
@@ -123,7 +132,7 @@ class Run:
 
         Args:
             most_bytes: Maximum memory in bytes; None allows as much as the run itself takes.
-            beside: Read keyframes in a background thread.
+            beside: Read keyframes in a background thread; otherwise the calling thread reads them and waits.
         """
         self.tree.store.beside = READER if beside else None
         self.tree.store.budget = most_bytes
@@ -186,7 +195,7 @@ class Run:
 
     @property
     def furthest(self) -> int:
-        """Return the highest tick among the branches on screen. A branch that is over waits for the others."""
+        """Return the highest tick of the branches on screen; a branch whose world is over stays at its last tick."""
         return max(branch.timeline.target for branch in self.shown_branches)
 
     @property
@@ -210,7 +219,7 @@ class Run:
 
     @property
     def end(self) -> int:
-        """Return the highest tick that a branch on screen ever reached, now or before its past was changed."""
+        """Return the highest tick that any branch on screen has reached, also before its past was changed."""
         return max(branch.timeline.end for branch in self.shown_branches)
 
     @property
@@ -218,17 +227,17 @@ class Run:
         return any(branch.timeline.is_seeking for branch in self.shown_branches)
 
     def begin_seek(self, tick: int) -> None:
-        """Begin to seek to another tick with all branches on screen."""
+        """Begin to seek to another tick with all branches on screen; `continue_seek` does the rest, frame by frame."""
         for branch in self.shown_branches:
             branch.timeline.begin_seek(max(0, tick))
         if not self.continue_seek():
             self.changed()
 
     def continue_seek(self, work: float | None = None) -> bool:
-        """Continue the seek and return whether it has arrived.
+        """Continue the seek and return whether all branches on screen have reached its target tick.
 
         Args:
-            work: Replay work in microseconds; None means SEEK_WORK, the share of one frame.
+            work: Time for replaying ticks in microseconds, shared by the branches on screen; None means SEEK_WORK.
         """
         if not self.is_seeking:
             return True
@@ -239,7 +248,7 @@ class Run:
         return all(arrived)
 
     def seek(self, tick: int) -> None:
-        """Seek to another tick with all branches on screen, and return when they are there."""
+        """Seek to another tick with all branches on screen, and return when they have reached it."""
         self.begin_seek(tick)
         for branch in self.shown_branches:
             branch.timeline.settle()
@@ -263,12 +272,12 @@ class Run:
         return any(branch.timeline.is_being_read for branch in self.shown_branches)
 
     def hurry(self) -> None:
-        """Make the background reader of keyframes stop yielding, because a tick waits for it."""
+        """Make the keyframe thread stop yielding to other threads, because a due tick waits for its keyframe."""
         self.tree.store.hurry()
 
     @property
     def is_measuring(self) -> bool:
-        """Return whether optimality numbers are still to be computed that need no further tick."""
+        """Return whether optimality numbers of ticks that have passed are still to be computed."""
         return any(branch.timeline.is_measuring for branch in self.shown_branches)
 
     def go_on_measuring(self) -> None:
@@ -279,14 +288,14 @@ class Run:
 
     @property
     def is_recording(self) -> bool:
-        """Return whether ticks up to the old end must be recomputed after a change of the past."""
+        """Return whether a change of the past left ticks, up to the old end, that must be recorded again."""
         return any(branch.timeline.is_recording for branch in self.shown_branches)
 
     def continue_recording(self, work: float = SEEK_WORK) -> bool:
-        """Recompute ticks up to the old end, while no tick passes, and return whether any are left.
+        """Record ticks up to the old end again and return whether some are still missing; called while no tick passes.
 
         Args:
-            work: Replay work in microseconds, shared by the branches on screen.
+            work: Time for computing ticks in microseconds, shared by the branches on screen.
         """
         lines = [branch.timeline for branch in self.shown_branches if branch.timeline.is_recording]
         goes_on = [line.continue_recording(work / len(lines)) for line in lines]
@@ -303,7 +312,7 @@ class Run:
 
         Args:
             command: Command to apply.
-            stroke: Stroke that the command belongs to; 0 begins a new one.
+            stroke: Number of the stroke (commands that form one script entry) to append to; 0 begins a new stroke.
 
         Returns:
             The number of the stroke.
@@ -328,7 +337,7 @@ class Run:
             self.told.messages.append(f'{what} removed from "{own}"; still in "{others[0]}"')
 
     def changed(self) -> None:
-        """Invalidate cached values after any change of the run, and collect new notifications."""
+        """Invalidate caches after any change of the run, update the trails, and collect new notifications."""
         self._panels_cache = None
         self._edits = {}
         self._drop_deleted_panels()
@@ -340,7 +349,7 @@ class Run:
         self._update_trails()
 
     def _drop_deleted_panels(self) -> None:
-        """Drop the cached data of panels of deleted branches; undo restores a branch with its index in the order."""
+        """Drop the cached data and the keys in `order` of deleted branches; undo of the deletion restores the order."""
         branches = self.tree.branches
         for kept in (self.trails, self._crowd_trackers, self._trail_agents):
             for key in [key for key in kept if key.branch not in branches]:
@@ -390,8 +399,8 @@ class Run:
     def _update_trail(self, branch: Branch, key: PanelKey, walker: Walker) -> None:
         timeline, trail = branch.timeline, self.trails.get(key)
         if timeline.is_seeking and trail is not None:
-            return  # the past may have changed: the old world stays on screen with its old trail
-        if not timeline.history.knows(walker.id):  # after a change of the past, the agent's earlier cells are unknown
+            return  # until the seek arrives, the world of before stays on screen, so its trail stays as well
+        if not timeline.history.knows(walker.id):  # its earlier cells are unknown after a change of the past
             self.trails[key] = Trail(walker.position, walker.joined, timeline.world.grid)
             return
         record = timeline.history.record(walker.id)
@@ -402,7 +411,7 @@ class Run:
     # --- crowds -----------------------------------------------------------------------------------
 
     def _crowd_tracker(self, branch: Branch, members: list[Walker]) -> CrowdTracker:
-        """Return the follower of a crowd, brought up to the current tick unless the branch is seeking."""
+        """Return the tracker of a crowd, updated to the current tick unless the branch is seeking."""
         follower = self._crowd_trackers.setdefault(PanelKey(branch.number, members[0].id), CrowdTracker())
         if not branch.timeline.is_seeking or follower.tick < 0:
             follower.follow(branch.timeline, members)
@@ -478,8 +487,8 @@ class Run:
     def _index_for_new_panel(self, key: PanelKey) -> int:
         """Return the index in `order` for a new panel.
 
-        New panels are appended. A crowd's panel gets a new key when its first agent leaves, or returns after a seek; it
-        is then inserted after the panel of the same crowd.
+        New panels are appended. The key of a crowd's panel names the crowd's first agent, so the key changes when that
+        agent leaves, or returns after a seek. The new key is then inserted after the old one of the same crowd.
         """
         members = set(follower.agents if (follower := self._crowd_trackers.get(key)) else ())
         for place, other in enumerate(self.order):
@@ -523,8 +532,8 @@ class Run:
     def arrange(self, order: Sequence[PanelKey]) -> None:
         """Show the panels in this order, followed by all others.
 
-        Panels that do not exist at the current tick keep their position after the panel that they followed: a seek
-        restores them.
+        Keys of panels that do not exist at the current tick are kept after the panel that they followed, because a seek
+        may show these panels again.
         """
         there, before, self.order = {panel.key for panel in self.panels}, self.order, list(order)
         for place, key in enumerate(before):
@@ -561,7 +570,7 @@ class Run:
         """Return the recently edited cells in a panel's branch, including edits by the script."""
         number, timeline = panel.branch, self.tree[panel.branch].timeline
         version, edits = self._edits.get(number, (-1, {}))
-        if version != timeline.world.grid.version:  # commands of this tick may have been applied since
+        if version != timeline.world.grid.version:  # commands of this tick were applied since the caching
             edits = self._recent_edits(timeline)
             self._edits[number] = (timeline.world.grid.version, edits)
         return edits
@@ -613,14 +622,14 @@ def with_versions(scenario: Scenario) -> Scenario:
 
 
 def planted(scenario: Scenario, tree: BranchTree, front: int, shown: Iterable[int], told: Told | None = None) -> Run:
-    """Return a run over an existing tree whose branches still seek; those on screen seek to the front branch's tick."""
+    """Return a run over an existing tree, with all branches on screen seeking to the tick of the front branch."""
     run = Run(scenario, tree, front, shown, told)
     run.begin_seek(run.tick)
     return run
 
 
 def again(state: RunState, *, most_bytes: int | None = None, told: Told | None = None) -> Run:
-    """Return a run restored from a state; it still seeks to the tick of that state."""
+    """Return a run restored from a state, with a seek in progress to the tick of that state."""
     tree = BranchTree.restored(world_maker(state.scenario), state.branches, most_bytes)
     tree.relink(state.groups)
     run = planted(state.scenario, tree, state.front, state.shown, told)

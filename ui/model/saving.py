@@ -65,6 +65,6 @@ def restore(session: Session, saved: Saved, path: Path | None = None) -> None:
     run.arrange([PanelKey(*pair) for pair in saved.order])
     session.take(run, saved.focus)
     if path is None:
-        session.unsaved.mark_unsaved()  # a journal is no saved file
+        session.unsaved.mark_unsaved()  # restored from a journal, which does not count as a file saved by the user
     session.told.messages.extend(dict.fromkeys(problems))
     session.told.alarms.extend(saved.warnings)

@@ -11,12 +11,12 @@ from ui.model.run import Run
 from ui.model.session import Session
 from ui.model.wording import RunNames
 
-_DUPLICATE_DELAY_TICKS = 10  # delay of a duplicated entry, in ticks
+_DUPLICATE_DELAY_TICKS = 10  # ticks between a script entry and its duplicate
 
 
 @dataclass(frozen=True)
 class ScriptEntry:
-    """Entry of the script: one or more log entries with the same stroke."""
+    """Entry of the script: a single log entry, or all log entries of one stroke of the mouse."""
 
     entries: tuple[Entry, ...]
 
@@ -42,7 +42,7 @@ class ScriptEntry:
 
     @property
     def command(self) -> Command:
-        """Return all commands of the entry as one."""
+        """Return one command that stands for all of the entry: the union of edited cells, or the last command."""
         last = self.entries[-1].command
         if len(self.entries) == 1 or not isinstance(last, commands.EditCells):
             return last
@@ -99,7 +99,7 @@ def duplicate(session: Session, deed: ScriptEntry) -> None:
 
 @contextmanager
 def _rewriting_entry(session: Session, deed: ScriptEntry, words: str) -> Iterator[tuple[Entry, ...]]:
-    """Yield the commands of an entry that are still in the log, and make their change one undo entry."""
+    """Yield the log entries of a script entry that still exist; changes inside the block become one undo entry."""
     timeline = session.run.timeline
     known = {entry.id for entry in timeline.entries()}
     there = tuple(entry for entry in deed.entries if entry.id in known)

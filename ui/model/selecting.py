@@ -35,9 +35,9 @@ NEW, MORE, LESS, MOVE, COPY = "new", "more", "less", "move", "copy"
 class _Drag:
     """Drag with the Select tool."""
 
-    kind: str
-    first: Point
-    last: Point
+    kind: str  # NEW, MORE, LESS, MOVE or COPY
+    first: Point  # cell at which the button was pressed
+    last: Point  # cell under the pointer
     piece: Piece | None = None  # piece of map that is dragged, for MOVE and COPY
 
     @property

@@ -1,4 +1,4 @@
-"""Session of a user with a run: focus, passing time, beginning again, and undo of all of it.
+"""Session of a user with a run: focus, passing time, beginning the run again at tick 0, and undo of all actions.
 
 Simulation, branches and time belong to a Run (run.py), detection of unsaved work to Unsaved (unsaved.py). All changes
 of a world go through `do`, as commands at tick boundaries; the commands with their ticks are the recording of the
@@ -29,21 +29,21 @@ from ui.model.stopping import STOP_RULES, Until
 from ui.model.unsaved import Content, Unsaved
 
 WhenReady = Callable[[Sequence[AgentConfig], Grid, Callable[[], None]], None]
-"""Callback that prepares the data which these agents need on this map, then calls its last argument."""
+"""Callback (agents, map, continue): prepare the data that the agents need on the map, then call `continue`."""
 
 
 def _continue_at_once(agents: Sequence[AgentConfig], grid: Grid, go_on: Callable[[], None]) -> None:
-    """Continue at once: without a window, agents compute their data themselves when they need it."""
+    """Call `go_on` without waiting, because without a window agents compute their data when they need it."""
     go_on()
 
 
 @dataclass(frozen=True)
 class ArchivedRun:
-    """Run that was replaced by beginning again, kept for undo."""
+    """Run that was replaced by a new one at tick 0, kept so that undo can restore it."""
 
     state: RunState
-    focused: PanelKey
-    saved: Content | None
+    focused: PanelKey  # key of the panel that had the focus
+    saved: Content | None  # content of the run when it was last saved; None if it was never saved
 
 
 class Session:
@@ -54,14 +54,14 @@ class Session:
 
     def __init__(self, begun: Scenario | Run) -> None:
         self.told = begun.told if isinstance(begun, Run) else Told()
-        self.compare_base: int | None = None  # in a read-only session, the index of panel A of a heat map A - B
-        self.until: Until | None = None
+        self.compare_base: int | None = None  # index of panel A of a heat map A - B in a read-only session; None if not
+        self.until: Until | None = None  # stop rule of the "run until" in progress; None if there is none
         self.path: Path | None = None  # file that the run was opened from or saved to
-        self.crashed: list[Path] = []  # journals this run was restored from, deleted once its own is on disk
-        self.when_ready: WhenReady = _continue_at_once  # waits for prepared data; set by the window
+        self.crashed: list[Path] = []  # journals that the run was restored from, deleted once its new one is on disk
+        self.when_ready: WhenReady = _continue_at_once  # the window sets one that waits for prepared data
         self._most_bytes: int | None = None
         self._runs = self._generation = 0
-        self._seen: tuple[object, ...] = ()  # key of the last `generation`
+        self._seen: tuple[object, ...] = ()  # values that `generation` was last computed from
         if isinstance(begun, Run):
             self.take(begun)
         else:
@@ -75,7 +75,7 @@ class Session:
         return session
 
     def watch_from(self, place: int) -> None:
-        """Set the index of panel A of a heat map A - B; without effect unless the session is read-only."""
+        """Set the index of panel A of a heat map A - B, if the session is read-only; otherwise do nothing."""
         self.compare_base = self.compare_base if self.compare_base is None else place
 
     # --- opening and beginning again --------------------------------------------------------------
@@ -85,11 +85,11 @@ class Session:
         self.take(runs.begin(scenario, told=self.told))
 
     def take(self, run: Run, agent: int = FIRST.agent) -> None:
-        """Open an existing run, with an empty undo history.
+        """Make an existing run the open run of this session, with an empty undo history.
 
         Args:
             run: Run to open.
-            agent: Agent to focus, in the front branch.
+            agent: Number of the agent in the front branch to focus.
         """
         self.history = History(self)
         self._replace_run(run, agent)
@@ -139,8 +139,8 @@ class Session:
     def set_movement(self, movement: Movement) -> None:
         """Begin again at tick 0 with another movement rule, as soon as the agents' data for it is prepared.
 
-        Drawn edits are kept. A run cannot continue under another rule: searches, learned values and path lengths are
-        only valid for the rule under which they were computed.
+        Map edits by the user are kept. A run cannot continue under another rule, because searches, learned values and
+        path lengths are only valid for the rule under which they were computed.
         """
         grid = drawn_by_hand(self.run).copy(movement)
         if grid.movement != self.run.world.grid.movement:
@@ -168,7 +168,7 @@ class Session:
             starts: New starts, by agent.
         """
         self.history.end()
-        self.run.timeline.settle()  # "current settings" means those at the tick that the run seeks to
+        self.run.timeline.settle()  # finish the seek, because the current settings are those at its target tick
         left, tick, was_unsaved = self.as_left(), self.tick, self.has_unsaved_edits
         scenario, freed = with_free_ends(change(scenario_of(self.run, keeps_map=keeps_map, starts=starts)))
         self.told.messages.extend(freed)
@@ -183,9 +183,11 @@ class Session:
             self.told.messages.append("begun again; {key:undo} goes back to the run before, with all its edits")
 
     def as_left(self) -> ArchivedRun:
+        """Return the open run in the form in which undo can restore it."""
         return ArchivedRun(self.run.state(), self.focused_key, self.unsaved.saved)
 
     def go_back_to(self, left: ArchivedRun) -> None:
+        """Replace the open run by an archived one, for undo or redo; the undo history is kept."""
         self._replace_run(runs.again(left.state, most_bytes=self._most_bytes, told=self.told), left.focused.agent)
         self.unsaved.saved = left.saved
 
@@ -202,7 +204,7 @@ class Session:
 
     @property
     def panels_with_room(self) -> tuple[Panel, ...]:
-        """Return the panels that fit into a window, including the focused one."""
+        """Return at most MAX_PANELS panels, including the focused one; a window has no room for more."""
         panels = self.run.panels
         if len(panels) <= MAX_PANELS:
             return panels
@@ -212,7 +214,7 @@ class Session:
 
     @property
     def generation(self) -> int:
-        """Return a counter that is incremented whenever pictures have to be drawn from scratch."""
+        """Return a counter that changes whenever all cached pictures of the run are invalid and must be drawn again."""
         seen = (self._runs, self.run.generation)
         if seen != self._seen:
             self._seen = seen
@@ -246,17 +248,17 @@ class Session:
         self.keep_focus()
 
     def continue_seek(self, work: float | None = None) -> bool:
-        """Continue the seek and return whether it has arrived.
+        """Continue the seek and return whether it has reached its target tick.
 
         Args:
-            work: Replay work in microseconds; None means the share of one frame.
+            work: Time for replaying ticks in microseconds; None means the time for one frame, SEEK_WORK.
         """
         has_arrived = self.run.continue_seek(work)
         self.keep_focus()
         return has_arrived
 
     def seek(self, tick: int) -> None:
-        """Seek to another tick with all branches on screen, and return when they are there."""
+        """Seek to another tick with all branches on screen, and return when they have reached it."""
         self.run.seek(tick)
         self.keep_focus()
 
@@ -268,7 +270,7 @@ class Session:
     def advance(self, ticks: int) -> int:
         """Advance up to `ticks` ticks and return how many passed.
 
-        Fewer ticks pass if a stop rule is met, at the tick at which the scenario pauses, and if the world is over.
+        Fewer ticks pass if a stop rule is met, if the scenario pauses the run earlier, or if the world is over.
         """
         if self._pause_tick is not None and self.tick < self._pause_tick:
             ticks = min(ticks, self._pause_tick - self.tick)
@@ -302,13 +304,13 @@ class Session:
 
     @property
     def _pause_tick(self) -> int | None:
-        """Return the tick at which the scenario wants the run to pause; None if there is none."""
+        """Return the tick at which the scenario pauses the run; None if it names no such tick."""
         until = self.run.scenario.until
         return None if until is None else until.tick
 
     @property
     def has_come_to_a_stop(self) -> bool:
-        """Return whether a stop rule is met or the scenario pauses here, so that no further tick should pass now."""
+        """Return whether the run should pause now: a stop rule is met, or the scenario pauses the run at this tick."""
         return self.is_stopped_by_rule or self.is_at_pause
 
     @property
@@ -319,7 +321,7 @@ class Session:
 
     @property
     def focused_key(self) -> PanelKey:
-        """Return the key of the focused panel: an agent of the front branch, which may have none."""
+        """Return the key of the focused panel, in the front branch; without agents there is no such panel."""
         return PanelKey(self.run.front, self._agent) if self.compare_base is None else NOBODY
 
     @property
@@ -363,7 +365,7 @@ class Session:
 
 @dataclass
 class _RunReplacement:
-    """Replacement of the open run; undo and redo swap the two runs."""
+    """Change of the undo history that replaced the open run; undo and redo exchange the open run and `other`."""
 
     session: Session
     other: ArchivedRun

@@ -82,13 +82,13 @@ class Settings:
     sidebar_tab: str = "layers"
     shows_sidebar: bool = True
     shows_minimap: bool = True
-    keys: dict[str, str] = field(default_factory=dict)  # keys assigned by the user, by command
-    keyframe_mb: int = 0  # memory for going back in time in MB; 0: as much as the run itself takes, at least 190
+    keys: dict[str, str] = field(default_factory=dict)  # keyboard keys assigned by the user, by command id
+    keyframe_mb: int = 0  # maximum memory for keyframes in MB; 0: as much as the run itself takes, at least 190
     prepared_mb: int = MEMORY_MB
     prepared_disk_mb: int = DISK_MB
     recordings: str = ""  # folder of pictures and videos; "": the default folder
     files_folder: str = ""  # initial folder of file dialogs; "": the folder of the latest file
-    recent_files: list[str] = field(default_factory=list)  # the latest first
+    recent_files: list[str] = field(default_factory=list)  # paths of the files opened last, the latest first
     # notes on the first example that the user closed, which are never shown again
     closed_notes: list[str] = field(default_factory=list)
 

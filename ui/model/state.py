@@ -16,7 +16,7 @@ from ui.model.study import Study
 from ui.model.tools import BRUSH, MAX_BRUSH, SELECT, Point
 
 MIN_MESSAGE_S, MAX_MESSAGE_S = 2.0, 6.0
-LETTERS_A_SECOND = 20  # reading speed that is assumed
+LETTERS_A_SECOND = 20  # assumed reading speed of the user, from which the time on screen is computed
 MAX_MESSAGES = 3
 
 
@@ -25,8 +25,8 @@ class Message:
     """Message on screen, with the time at which it disappears."""
 
     text: str
-    until: float  # time of `time.monotonic` at which it disappears, in seconds
-    deed: int | None  # value of `History.deeds` that the message refers to; None if it does not depend on edits
+    until: float  # value of `time.monotonic()` at which the message disappears, in seconds
+    deed: int | None  # value of `History.deeds` when it was shown, if the next edit makes it outdated; else None
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Messages:
     waiting: list[Message] = field(default_factory=list)
 
     def say(self, text: str, deed: int | None = None) -> None:
-        """Show a message; one with the same text that is already shown stays longer.
+        """Show a message. If a message with the same text is already shown, extend its time on screen.
 
         Args:
             text: Text of the message.
@@ -69,25 +69,25 @@ class State:
     tool: str = BRUSH
     brush: int = 1  # width in cells
     has_hand: bool = False  # hand tool, with which a drag moves the map
-    is_bare: bool = False  # only the panels are shown
+    is_bare: bool = False  # bars and sidebar are hidden, so that only the panels are shown
     is_maximised: bool = False  # only the focused panel is shown
     hover: Point | None = None  # cell under the pointer
     cursor: Point | None = None  # cell cursor of the keyboard
     pinned: Point | None = None  # cell pinned in the inspector
     selection: Selection | None = None  # cells chosen with the Select tool
-    anchor: Point | None = None  # fixed corner of the selection that the cell cursor extends
+    anchor: Point | None = None  # corner of the selection that stays fixed while the cell cursor moves the other corner
     piece: Piece | None = None  # copied piece of map; kept when another map is opened
     held: Piece | None = None  # piece of map that moves with the pointer until it is put down
-    held_at: Point | None = None  # cell under the centre of `held`
+    held_at: Point | None = None  # map cell under the centre of the piece `held`
     menu: Menu | None = None  # open context menu
     # rect (x, y, width, height) of the time line in the last frame, in pixels
     time_bar: tuple[int, int, int, int] = (0, 0, 1, 1)
-    carried_deed: tuple[int, int] | None = None  # id of the dragged script entry, and the tick under the pointer
+    carried_deed: tuple[int, int] | None = None  # id of the script entry being dragged, and the tick under the pointer
     pointed_switch: str | None = None  # switch whose row is under the pointer
-    mark_in: int | None = None  # first tick of the range to export, if the user has marked one; `mark_out` is its last
-    mark_out: int | None = None
-    change_rate: float = 5.0  # percent of the cells, for random changes that are off now
-    change_interval: int = 10
+    mark_in: int | None = None  # first tick of the range to export; None if the user marked none
+    mark_out: int | None = None  # last tick of the range to export; None if the user marked none
+    change_rate: float = 5.0  # percent of the cells that random changes will block or free when they are switched on
+    change_interval: int = 10  # ticks between two random changes when they are switched on
     notes: Notes | None = None  # notes on the first example, shown at a start without a file
     lesson: LessonPlayer | None = None  # lesson in progress
     study: Study | None = None  # experiment in progress in the background
@@ -96,7 +96,7 @@ class State:
     sidebar_scroll: dict[str, int] = field(default_factory=dict)  # scroll offset of each tab, in pixels
     sidebar_hidden: int = 0  # height in pixels of the part of the shown tab that does not fit
     followed_focus: str | None = None  # focused control that the sidebar last scrolled into view
-    # explanation of an agent's last move, by panel; cached for a snapshot and an agent
+    # cached explanations of the last move, by panel: the snapshot and agent that each is valid for, and its text
     whys: dict[PanelKey, tuple[object, int, str]] = field(default_factory=dict)
 
     def choose_tool(self, tool: str) -> None:

@@ -12,16 +12,16 @@ from ui.model.run import Run
 
 @dataclass(frozen=True)
 class Step:
-    """Last tick of an agent."""
+    """What an agent did in the last tick."""
 
-    row: np.void  # row of dtype log.ROW
+    row: np.void  # row of the agent's log for that tick, of dtype log.ROW
     has_moved: bool
     is_focused: bool
 
 
 @dataclass(frozen=True)
 class StopRule:
-    """Event of an agent at which a run pauses."""
+    """Rule that pauses a run when an event happens to an agent."""
 
     name: str
     is_met: Callable[[Step], bool]  # called for every agent after every tick

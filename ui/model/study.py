@@ -49,7 +49,7 @@ class Point:
     params: Mapping[str, Value]
     budget: int
     totals: Totals
-    row: int  # row of the run whose cost is nearest to the mean
+    row: int  # number in the results of the run whose cost is nearest to the mean cost
 
     @property
     def name(self) -> str:

@@ -11,16 +11,16 @@ from sim.time.recorded import Record
 
 
 class Trail:
-    """Growing table of one agent's ticks. Entry 0 is the cell where it was put on the map."""
+    """Growing table of one agent, with an entry for each tick. Entry 0 is for the cell where it was put on the map."""
 
     def __init__(self, start: int, tick: int, grid: Grid) -> None:
         self.first_tick = tick
         self._count = 1
         self._shown: int | None = None  # number of visible entries while an earlier tick is shown; None: all
-        # the record that the entries come from, and its `cuts` at that time
+        # the record that the entries were copied from, and how often it had dropped rows by then (`Record.cuts`)
         self._followed_record: tuple[Record, int] | None = None
         self._width, self._diagonal_cost = grid.width, grid.diagonal
-        self._seen = np.zeros(grid.cells, np.bool_)
+        self._seen = np.zeros(grid.cells, np.bool_)  # by cell, whether the agent has been on it
         self._seen[start] = True
         self._cells = np.full(1024, start, np.int32)
         self._marks = np.zeros(1024, np.int16)
@@ -29,12 +29,12 @@ class Trail:
         self._revisit_counts = np.zeros(1024, np.int64)
 
     def append(self, rows: Any, tick: int | None = None) -> None:
-        """Append the rows of some ticks.
+        """Append entries for consecutive ticks.
 
         An agent without a path produces no rows until a change wakes it. Entries in which it waits fill the gap.
 
         Args:
-            rows: Rows of consecutive ticks.
+            rows: Rows of the agent's log (dtype log.ROW), one for each of these ticks.
             tick: Tick of the first row; by default the one after the last entry.
         """
         missing = 0 if tick is None else tick - (self.first_tick + self._count - 1)
@@ -95,7 +95,7 @@ class Trail:
         first[np.unique(cells, return_index=True)[1]] = True
         is_new = first & ~self._seen[cells]
         self._seen[cells] = True
-        # put back to the start for its next trial, a cell that it knows
+        # at the beginning of a trial the agent is put back on its start, a cell visited before
         is_placed = (self._marks[old:new] & log.TRIAL) != 0
         moved: npt.NDArray[np.bool_] = np.diff(self._cells[old - 1 : new]) != 0
         counts: npt.NDArray[np.bool_] = (moved | is_placed) & ~is_new

@@ -20,7 +20,7 @@ Content = tuple[tuple[int, str, tuple[Entry, ...]], ...]
 class Unsaved:
     """Comparison of a run with its state when it was last saved; a new run counts as saved.
 
-    `saved` is the content at that time, None if the run was never saved.
+    `saved` is the content of the run when it was last saved; None if the run counts as never saved.
     """
 
     def __init__(self, run: Run) -> None:

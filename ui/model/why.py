@@ -27,7 +27,7 @@ NOBODY = -1
 
 @dataclass(frozen=True)
 class Why:
-    """Sentence, with the cells that it names, for marking them on the map."""
+    """Explanation of a move, with the cells that its text names, so that they can be marked on the map."""
 
     text: str
     best: int = NOBODY  # cell that the agent heads for
@@ -37,12 +37,12 @@ class Why:
 
 @dataclass(frozen=True)
 class _AgentMove:
-    """One agent after one tick."""
+    """Last move of an agent: the agent after a tick, and what it did in that tick."""
 
     snapshot: Snapshot
     view: WalkerView
-    before: int
-    row: np.void
+    before: int  # cell of the agent before the tick
+    row: np.void  # row of the agent's log for the tick, of dtype log.ROW
 
     @property
     def grid(self) -> Grid:

@@ -108,8 +108,8 @@ class Number:
     tip: str
     is_warning: bool = False
     short: str = ""  # name in narrow panels
-    remark: str = ""  # addition to the name while it applies
-    remarks: bool = False  # whether the name has such an addition at some time, so that space is reserved for it
+    remark: str = ""  # addition that is shown after the name at present, such as " so far"
+    remarks: bool = False  # whether `remark` can be non-empty, so that space is reserved for it
 
     @property
     def shown_name(self) -> str:
