@@ -66,12 +66,12 @@ def replace_agent(session: Session, key: PanelKey, config: AgentConfig, then: Ca
 
 def _replace(session: Session, key: PanelKey, config: AgentConfig, then: Callable[[], None]) -> None:
     session.focus(key)
-    place, gone = session.panel_of(key), session.focused
-    with session.doing(f"{gone.label if gone else 'an agent'} replaced"):
+    index, old_agent = session.panel_of(key), session.focused
+    with session.doing(f"{old_agent.label if old_agent else 'an agent'} replaced"):
         _add(session, config)
         new = session.focused_key
         session.do(commands.RemoveAgent(key.agent))
-        _move_panel_to(session, new, place)
+        _move_panel_to(session, new, index)
         session.focus(new)
     then()
 
@@ -172,7 +172,7 @@ def move_panel(session: Session, key: PanelKey, by: int) -> None:
         _move_panel_to(session, key, max(0, session.panel_of(key) + by))
 
 
-def _move_panel_to(session: Session, key: PanelKey, place: int) -> None:
+def _move_panel_to(session: Session, key: PanelKey, index: int) -> None:
     """Move a panel to an index among the panels; to the end if there are fewer."""
     others = [panel.key for panel in session.run.panels if panel.key != key]
-    session.run.arrange([*others[:place], key, *others[place:]])
+    session.run.arrange([*others[:index], key, *others[index:]])

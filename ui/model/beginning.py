@@ -125,12 +125,12 @@ def _is_kept(entry: Entry, tick: int) -> bool:
 def _script_agents(scenario: Scenario) -> dict[int, AgentConfig]:
     """Return the agents that the script adds, by their numbers."""
     found: dict[int, AgentConfig] = {}
-    following = len(scenario.agents)
+    next_number = len(scenario.agents)
     for edit in sorted(scenario.edits, key=attrgetter("tick")):
         if isinstance(edit.command, AddAgent):
-            number = following if edit.command.agent is None else edit.command.agent
+            number = next_number if edit.command.agent is None else edit.command.agent
             found[number] = edit.command.config
-            following = max(following, number + 1)
+            next_number = max(next_number, number + 1)
     return found
 
 
@@ -141,14 +141,14 @@ def _renumbered_script(
     agents: Mapping[int, AgentConfig],
 ) -> Iterator[TimedCommand]:
     """Return the script with the new numbers of agents, without its commands to agents that the user removed."""
-    groups, joins = {config.group for config in agents.values()}, iter(joining)
+    groups, joining_agents = {config.group for config in agents.values()}, iter(joining)
     for edit in sorted(script, key=attrgetter("tick")):
         command, changes = edit.command, dict[str, Any]()
         if isinstance(command, ToGroup):
             if command.group not in groups:
                 continue
         elif isinstance(command, AddAgent):
-            old = next(joins)
+            old = next(joining_agents)
             if old not in numbers:
                 continue
             changes = {"config": agents[old], "agent": None if command.agent is None else numbers[old]}
@@ -165,15 +165,15 @@ def _agents_in_panel_order(run: Run, agents: Mapping[int, AgentConfig]) -> list[
     If panels were moved, the agents of a crowd are adjacent, and an agent without a panel comes before the agent with
     the next higher number.
     """
-    place = {key.agent: i for i, key in enumerate(run.order) if key.branch == run.front}
-    if list(place) == sorted(place):
+    panel_indices = {key.agent: i for i, key in enumerate(run.order) if key.branch == run.front}
+    if list(panel_indices) == sorted(panel_indices):
         return sorted(agents)
-    leaders = {key: members[0].id for key, members in groups_of(run.world.walkers).items()}
-    seats = {n: place.get(leaders.get((config.group, config.kind), n)) for n, config in agents.items()}
-    line = sorted((n for n in seats if seats[n] is not None), key=lambda n: (seats[n], n))
-    for number in sorted(n for n in seats if seats[n] is None):
-        line.insert(next((i for i, other in enumerate(line) if other > number), len(line)), number)
-    return line
+    first_members = {key: members[0].id for key, members in groups_of(run.world.walkers).items()}
+    indices = {n: panel_indices.get(first_members.get((config.group, config.kind), n)) for n, config in agents.items()}
+    order = sorted((n for n in indices if indices[n] is not None), key=lambda n: (indices[n], n))
+    for number in sorted(n for n in indices if indices[n] is None):
+        order.insert(next((i for i, other in enumerate(order) if other > number), len(order)), number)
+    return order
 
 
 def done_by_hand(timeline: Timeline) -> list[tuple[int, Command]]:
@@ -184,11 +184,11 @@ def done_by_hand(timeline: Timeline) -> list[tuple[int, Command]]:
 
 def configs_of(run: Run) -> list[AgentConfig]:
     """Return the agents of the front branch with their current settings, in the order of the panels."""
-    walkers, place = run.world.walkers, {key: i for i, key in enumerate(run.order)}
-    first = {w.id: members[0].id for members in groups_of(walkers).values() for w in members}
-    keys = {w.id: PanelKey(run.front, first.get(w.id, w.id)) for w in walkers}
+    walkers, panel_indices = run.world.walkers, {key: i for i, key in enumerate(run.order)}
+    crowd_leaders = {w.id: members[0].id for members in groups_of(walkers).values() for w in members}
+    keys = {w.id: PanelKey(run.front, crowd_leaders.get(w.id, w.id)) for w in walkers}
     names = {w.id: w.config.label for w in walkers} | run.timeline.log.given_names()
-    in_order = sorted(walkers, key=lambda w: place.get(keys[w.id], len(place)))
+    in_order = sorted(walkers, key=lambda w: panel_indices.get(keys[w.id], len(panel_indices)))
     return [replace(w.config, label=names[w.id], params=dict(w.params), budget=w.budget) for w in in_order]
 
 
@@ -205,11 +205,11 @@ def with_free_ends(scenario: Scenario) -> tuple[Scenario, list[str]]:
     blocked = [cell for cell in {*shared.values(), *own} if not scenario.grid.is_free(cell)]
     for cell in blocked:
         letters[cell] = original[cell] if Grid.is_passable_letter(original[cell : cell + 1])[0] else ord(".")
-    told = [f"the {name} is free again, for the run to begin" for name, cell in shared.items() if cell in blocked]
+    messages = [f"the {name} is free again, for the run to begin" for name, cell in shared.items() if cell in blocked]
     if count := len({*blocked} - {*shared.values()}):
-        them = f"{counted(count, 'cell')} where agents begin or end {'is' if count == 1 else 'are'}"
-        told.append(f"{them} free again, for the run to begin")
-    return (replace(scenario, grid=grid.copy()), told) if blocked else (scenario, told)
+        cells_text = f"{counted(count, 'cell')} where agents begin or end {'is' if count == 1 else 'are'}"
+        messages.append(f"{cells_text} free again, for the run to begin")
+    return (replace(scenario, grid=grid.copy()), messages) if blocked else (scenario, messages)
 
 
 def _without_default_params(config: AgentConfig) -> AgentConfig:

@@ -89,12 +89,12 @@ def delete(session: Session, number: int) -> None:
 
 def compare_with_parent(session: Session) -> bool:
     """Show the focused branch and its parent side by side; return False if it has no parent."""
-    run, focused = session.run, session.focused_key
+    run, focused_key = session.run, session.focused_key
     parent = run.tree[run.front].parent
     if parent is None:
         return False
     run.show([parent, run.front])
     run.arrange([])
-    session.focus(focused)
+    session.focus(focused_key)
     session.keep_focus()
     return True

@@ -73,9 +73,9 @@ class Crowd:
             reach: Maximum distance in cells.
         """
         cells = self.numbers.cells
-        far = np.hypot(cells % width + 0.5 - x, cells // width + 0.5 - y)
-        place = int(far.argmin())
-        return self.agents[place] if far[place] <= reach else None
+        distances = np.hypot(cells % width + 0.5 - x, cells // width + 0.5 - y)
+        index = int(distances.argmin())
+        return self.agents[index] if distances[index] <= reach else None
 
 
 @dataclass(eq=False)
@@ -101,8 +101,8 @@ class CrowdTracker:
         agents = tuple(walker.id for walker in walkers)
         if agents != self.agents:
             self.agents, self._generation = agents, -1
-        is_on = self._generation == timeline.generation and 0 <= timeline.tick - self.tick <= _AT_ONCE
-        if not is_on:
+        is_continuous = self._generation == timeline.generation and 0 <= timeline.tick - self.tick <= _AT_ONCE
+        if not is_continuous:
             self._begin(timeline, walkers)
         if timeline.tick > self.tick:
             self._count_new_ticks(timeline)
@@ -131,11 +131,11 @@ class CrowdTracker:
 
         If several advances happen between two frames, only the last one is recorded.
         """
-        crews = {id(w.seat.crew): w.seat.crew for w in walkers if w.seat is not None}
-        alone = [walker for walker in walkers if walker.id in world.alone_s]
-        lengths = [sum(stint.rows.shape[1] for stint in crew.stints) for crew in crews.values()]
-        ticks = max([*lengths, *(walker.bare_rows.size for walker in alone)], default=0)
-        seconds = sum(crew.seconds for crew in crews.values()) + sum(world.alone_s[walker.id] for walker in alone)
+        batches = {id(w.seat.crew): w.seat.crew for w in walkers if w.seat is not None}
+        unbatched = [walker for walker in walkers if walker.id in world.alone_s]
+        batch_ticks = [sum(stint.rows.shape[1] for stint in crew.stints) for crew in batches.values()]
+        ticks = max([*batch_ticks, *(walker.bare_rows.size for walker in unbatched)], default=0)
+        seconds = sum(crew.seconds for crew in batches.values()) + sum(world.alone_s[walker.id] for walker in unbatched)
         if ticks and seconds:
             self.times.append(1000.0 * seconds / ticks)
 
@@ -162,10 +162,10 @@ def state_of(arrived: int, count: int) -> str:
 
 def _crowd_status(numbers: CrowdNumbers) -> Status:
     """Return the status of the crowd as a whole, which is active as long as any of its agents can still walk."""
-    left = numbers.count - numbers.arrived
-    if not left:
+    not_arrived = numbers.count - numbers.arrived
+    if not not_arrived:
         return Status.AT_GOAL
-    if left > numbers.without_path + numbers.stopped:
+    if not_arrived > numbers.without_path + numbers.stopped:
         return Status.ACTIVE
     return Status.NO_PATH if numbers.without_path else Status.GAVE_UP
 

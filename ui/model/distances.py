@@ -51,15 +51,15 @@ class Distances:
 
     def _look_at_map(self, timeline: Timeline, run: int, goal: int) -> None:
         world = timeline.world
-        now = (run, world.grid.version, goal)
-        if now != self._map:
-            self._map, self._distance_by_cell = now, np.full(world.grid.cells, np.nan)
+        map_key = (run, world.grid.version, goal)
+        if map_key != self._map:
+            self._map, self._distance_by_cell = map_key, np.full(world.grid.cells, np.nan)
             self._own = None if goal == world.goal else OptimalityTracker(world.grid, goal, world.start, is_on=True)
 
     def _measured(self, timeline: Timeline, cell: int) -> float | None:
-        found: float | None = np.inf
+        distance: float | None = np.inf
         if timeline.world.grid.is_free(cell):
-            found = self._own.distance_within(cell, A_TICK) if self._own else timeline.true_distance(cell)
-        if found is not None:
-            self._distance_by_cell[cell] = found
-        return found
+            distance = self._own.distance_within(cell, A_TICK) if self._own else timeline.true_distance(cell)
+        if distance is not None:
+            self._distance_by_cell[cell] = distance
+        return distance

@@ -146,10 +146,10 @@ class History:
             self._apply_command(command)
 
     def _apply_command(self, command: Command) -> None:
-        doing = self._begun()
-        stroke = self._run_owner.run.do(command, doing.stroke)
-        doing.stroke = stroke if doing.is_stroke else 0
-        doing.told.append(command)
+        entry = self._begun()
+        stroke = self._run_owner.run.do(command, entry.stroke)
+        entry.stroke = stroke if entry.is_stroke else 0
+        entry.told.append(command)
 
     def _command_for_current_value(self, command: Command) -> Command | None:
         """Return the command of the same kind that sets the current value of what `command` sets.
@@ -162,8 +162,9 @@ class History:
         timelines = [run.tree[number].timeline for number in run.tree.mates(run.front)]
         for timeline in timelines:
             timeline.settle()
-        found = [as_set(timeline.world, command) for timeline in timelines if timeline.tick == run.tick]
-        return found[0] if found and len(found) == len(timelines) and found.count(found[0]) == len(found) else None
+        current = [as_set(timeline.world, command) for timeline in timelines if timeline.tick == run.tick]
+        is_same = bool(current) and len(current) == len(timelines) and current.count(current[0]) == len(current)
+        return current[0] if is_same else None
 
     def _begun(self) -> _OpenEntry:
         assert self._open_entry is not None
@@ -171,8 +172,8 @@ class History:
 
     def _end_stepped_entry(self, command: Command) -> None:
         """Close the entry of a stepped setting; cancel it if, within one tick, the setting got back its old value."""
-        doing = self._begun()
-        if doing.knob is not None and command == doing.was_set and self._run_owner.run.tick == doing.tick:
+        entry = self._begun()
+        if entry.knob is not None and command == entry.was_set and self._run_owner.run.tick == entry.tick:
             self._turned = None
             self.cancel()
         else:
@@ -180,40 +181,45 @@ class History:
 
     def _reopen_matching_entry(self, knob: object) -> bool:
         """Reopen the last entry if it changed the same setting at most TURN_TICKS before, and return whether it did."""
-        turned = self._turned
-        is_last = turned is not None and bool(self.done) and self.done[-1] is turned.noted and not self.undone
-        if not is_last or turned is None or turned.knob != knob or self._run_owner.run.tick - turned.tick > TURN_TICKS:
+        last_entry = self._turned
+        is_last = last_entry is not None and bool(self.done) and self.done[-1] is last_entry.noted and not self.undone
+        if (
+            not is_last
+            or last_entry is None
+            or last_entry.knob != knob
+            or self._run_owner.run.tick - last_entry.tick > TURN_TICKS
+        ):
             return False
         self.done.pop()
         self.deeds += 1
-        self._open_entry = turned
+        self._open_entry = last_entry
         return True
 
     def end(self) -> None:
         """Close the open entry, and append it to the entries that can be undone unless it changed nothing."""
-        doing, self._open_entry = self._open_entry, None
-        if doing is None:
+        entry, self._open_entry = self._open_entry, None
+        if entry is None:
             return
         self._turned = None
-        change = self._run_change_since(doing)
+        change = self._run_change_since(entry)
         if not change.change.is_none:
-            told = doing.told if doing.knob is None else doing.told[-1:]
-            whole = Together((change, *doing.settings)) if doing.settings else change
-            doing.noted = Done(doing.words or self._words_of(told), whole, doing.tick, self._branch_name())
-            self.note(doing.noted)
-            self._turned = doing if doing.knob is not None else None
+            described = entry.told if entry.knob is None else entry.told[-1:]
+            whole_change = Together((change, *entry.settings)) if entry.settings else change
+            entry.noted = Done(entry.words or self._words_of(described), whole_change, entry.tick, self._branch_name())
+            self.note(entry.noted)
+            self._turned = entry if entry.knob is not None else None
 
     def cancel(self) -> None:
         """Revert the changes of the open entry, and drop it without making it undoable."""
-        doing, self._open_entry = self._open_entry, None
-        if doing is not None:
-            Together((self._run_change_since(doing), *doing.settings)).turn(forwards=False)
+        entry, self._open_entry = self._open_entry, None
+        if entry is not None:
+            Together((self._run_change_since(entry), *entry.settings)).turn(forwards=False)
             self._show_changed_run()
 
-    def _run_change_since(self, doing: _OpenEntry) -> "InRun":
-        holder = self._run_owner
-        change = RunChange.between(doing.before, holder.run.state())
-        return InRun(holder, change, doing.focused, holder.focused_key)
+    def _run_change_since(self, entry: _OpenEntry) -> "InRun":
+        owner = self._run_owner
+        change = RunChange.between(entry.before, owner.run.state())
+        return InRun(owner, change, entry.focused, owner.focused_key)
 
     def _words_of(self, told: Sequence[Command]) -> str:
         names = RunNames(self._run_owner.run.timeline)
@@ -372,14 +378,18 @@ class BranchChange:
             forwards: Redo the change; False undoes it.
         """
         old, new = (self.taken, self.put) if forwards else (self.put, self.taken)
-        gone, noted = {entry.id for entry in old}, {entry.tick for entry in new if _is_clock_entry(entry)}
-        done, going = ([entry for entry in part if not _is_clock_entry(entry)] for part in (now, old))
-        is_known = done[self.place : self.place + len(going)] == going
-        assert is_known, "a log was changed by somebody who did not say so"
-        at = now.index(done[self.place - 1]) + 1 if self.place else 0
+        removed_ids, clock_ticks = {entry.id for entry in old}, {entry.tick for entry in new if _is_clock_entry(entry)}
+        user_entries, expected = ([entry for entry in part if not _is_clock_entry(entry)] for part in (now, old))
+        is_as_expected = user_entries[self.place : self.place + len(expected)] == expected
+        assert is_as_expected, "a log was changed by somebody who did not say so"
+        index = now.index(user_entries[self.place - 1]) + 1 if self.place else 0
         kept = [
-            [entry for entry in part if entry.id not in gone and not (_is_clock_entry(entry) and entry.tick in noted)]
-            for part in (now[:at], now[at:])
+            [
+                entry
+                for entry in part
+                if entry.id not in removed_ids and not (_is_clock_entry(entry) and entry.tick in clock_ticks)
+            ]
+            for part in (now[:index], now[index:])
         ]
         return tuple(sorted((*kept[0], *new, *kept[1]), key=attrgetter("tick")))
 
@@ -394,8 +404,8 @@ class BranchChange:
             forwards: Whether it was a redo.
         """
         before, after = (now, made) if forwards else (made, now)
-        place, taken, put = _differing_entries(before, after)
-        return replace(self, place=place, taken=taken, put=put)
+        index, taken, put = _differing_entries(before, after)
+        return replace(self, place=index, taken=taken, put=put)
 
 
 def _is_clock_entry(entry: Entry) -> bool:
@@ -408,18 +418,20 @@ def _differing_entries(old: Sequence[Entry], new: Sequence[Entry]) -> tuple[int,
 
     The index does not count clock entries, because later ticks may add clock entries between the other entries.
     """
-    head = _common_prefix_length(old, new)
-    tail = _common_prefix_length(old[: head - 1 if head else None : -1], new[: head - 1 if head else None : -1])
-    place = sum(not _is_clock_entry(entry) for entry in old[:head])
-    return place, tuple(old[head : len(old) - tail]), tuple(new[head : len(new) - tail])
+    prefix = _common_prefix_length(old, new)
+    suffix = _common_prefix_length(
+        old[: prefix - 1 if prefix else None : -1], new[: prefix - 1 if prefix else None : -1]
+    )
+    index = sum(not _is_clock_entry(entry) for entry in old[:prefix])
+    return index, tuple(old[prefix : len(old) - suffix]), tuple(new[prefix : len(new) - suffix])
 
 
 def _common_prefix_length(one: Sequence[Entry], other: Sequence[Entry]) -> int:
     """Return the length of the common prefix of two logs."""
-    least = min(len(one), len(other))
-    if one[:least] == other[:least]:
-        return least  # one log continues the other: the usual case, which this comparison finds much faster
-    return next((i for i in range(least) if one[i] is not other[i] and one[i] != other[i]), least)
+    shorter = min(len(one), len(other))
+    if one[:shorter] == other[:shorter]:
+        return shorter  # one log continues the other: the usual case, which this comparison finds much faster
+    return next((i for i in range(shorter) if one[i] is not other[i] and one[i] != other[i]), shorter)
 
 
 def _without_log(state: BranchState | None) -> BranchState | None:
@@ -461,27 +473,27 @@ class RunChange:
         Returns:
             The change to apply next time, in the opposite direction.
         """
-        leaving, wanted = (self.before, self.after) if forwards else (self.after, self.before)
+        state_before, wanted = (self.before, self.after) if forwards else (self.after, self.before)
         was_shown = tuple(run.shown)
-        turned = []
+        opposite_changes = []
         for change in self.branches:
-            state, there = change.wanted(forwards), run.tree.branches.get(change.number)
-            now = there.timeline.entries() if there else ()
-            made = change.log(now, forwards) if state is not None else ()
+            state, existing = change.wanted(forwards), run.tree.branches.get(change.number)
+            old_log = existing.timeline.entries() if existing else ()
+            new_log = change.log(old_log, forwards) if state is not None else ()
             if state is not None:
-                run.tree.put(replace(state, entries=made, tick=run.tick))
-            turned.append(change.after_turn(now, made, forwards))
-        gone = {change.number for change in self.branches if change.wanted(forwards) is None}
-        kept = [n for n in (wanted.shown if was_shown == leaving.shown else was_shown) if n not in gone]
-        back = [n for n in wanted.shown if n not in leaving.shown and n not in kept]
-        shown = [*kept, *back] or wanted.shown
+                run.tree.put(replace(state, entries=new_log, tick=run.tick))
+            opposite_changes.append(change.after_turn(old_log, new_log, forwards))
+        deleted = {change.number for change in self.branches if change.wanted(forwards) is None}
+        still_shown = [n for n in (wanted.shown if was_shown == state_before.shown else was_shown) if n not in deleted]
+        shown_again = [n for n in wanted.shown if n not in state_before.shown and n not in still_shown]
+        shown = [*still_shown, *shown_again] or wanted.shown
         if tuple(shown) != tuple(run.shown):
             run.show(shown)
-        for number in gone:
+        for number in deleted:
             run.delete(number)
         run.tree.relink(wanted.groups)
         run.arrange(wanted.order)
-        return replace(self, branches=tuple(turned))
+        return replace(self, branches=tuple(opposite_changes))
 
 
 @dataclass

@@ -78,16 +78,16 @@ class AutosaveJournal:
 
         The new journal is written before the old one is closed, so that a kill in between loses nothing.
         """
-        before, self.journal = self.journal, self._new(self.session.run, self.session.focused_key.agent)
-        left = self.session.runs_left
-        if before is not None and len(self.left) < len(left):
-            before.rest()
-            self.left.append(before)
-        elif before is not None:
-            before.close()
-        while len(self.left) > len(left):
+        previous, self.journal = self.journal, self._new(self.session.run, self.session.focused_key.agent)
+        archived_runs = self.session.runs_left
+        if previous is not None and len(self.left) < len(archived_runs):
+            previous.rest()
+            self.left.append(previous)
+        elif previous is not None:
+            previous.close()
+        while len(self.left) > len(archived_runs):
             self.left.pop().close()
-        for run in left[len(self.left) :]:  # the undo history can redo several replacements in one step
+        for run in archived_runs[len(self.left) :]:  # the undo history can redo several replacements in one step
             self.left.append(self._new(again(run.state), run.focused.agent))
             self.left[-1].rest()
 
@@ -97,11 +97,11 @@ class AutosaveJournal:
 
     def _retry_journal(self, failed: Journal) -> None:
         """Write a new journal from scratch after a failed write; close the failed one once the new one is written."""
-        anew = self._new(self.session.run, self.session.focused_key.agent)
-        if anew.problem:
-            anew.close()
+        new_journal = self._new(self.session.run, self.session.focused_key.agent)
+        if new_journal.problem:
+            new_journal.close()
             return
-        self.journal = anew
+        self.journal = new_journal
         failed.close()
         self._said = False
         self.session.told.lasting.append("what you do is kept for a restart again")

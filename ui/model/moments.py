@@ -154,10 +154,10 @@ def _first_branch_difference(session: Session, one: Panel, other: Panel) -> Mome
     )
 
 
-def _branch_difference_text(session: Session, found: Difference, names: tuple[str, str], one: Panel) -> str:
-    timeline = session.run.tree[one.key.branch].timeline
-    if found.entry is not None:
-        return f"only in {names[0 if found.is_own else 1]}: {found.entry.command.say(RunNames(timeline))}"
-    assert found.parting is not None
-    label = timeline.records[found.agent].label
-    return f"{label}: {_difference_text(session, found.parting, names)}"
+def _branch_difference_text(session: Session, difference: Difference, names: tuple[str, str], panel: Panel) -> str:
+    timeline = session.run.tree[panel.key.branch].timeline
+    if difference.entry is not None:
+        return f"only in {names[0 if difference.is_own else 1]}: {difference.entry.command.say(RunNames(timeline))}"
+    assert difference.parting is not None
+    label = timeline.records[difference.agent].label
+    return f"{label}: {_difference_text(session, difference.parting, names)}"

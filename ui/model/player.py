@@ -168,12 +168,12 @@ class Player:
         Returns:
             The text to show about the end of a "run until" or about the pause; None if there is none.
         """
-        told = self._check_run_until()
+        message = self._check_run_until()
         until = self.session.run.scenario.until
         if self._has_reached_pause and until is not None:
             self._has_reached_pause = False
             self.pause()
-            told = f"stopped at tick {until.tick:,}: {until.why or 'the file of this run says so'}"
+            message = f"stopped at tick {until.tick:,}: {until.why or 'the file of this run says so'}"
         if (
             self.clock.is_running
             and not self.is_backwards
@@ -181,16 +181,16 @@ class Player:
             and self.session.run.is_over
         ):
             self.pause()
-        return told
+        return message
 
     def _advance(self, ticks: int, most_s: float) -> None:
         """Advance the due ticks until the deadline; drop the other due ticks, so that no frame is late."""
         deadline = time.perf_counter() + most_s
         while ticks > 0 and time.perf_counter() < deadline:
-            bulk = min(ticks, _MAX_TICKS_AT_ONCE)
-            if self.session.advance(bulk) < bulk or self.session.has_come_to_a_stop:
+            batch_size = min(ticks, _MAX_TICKS_AT_ONCE)
+            if self.session.advance(batch_size) < batch_size or self.session.has_come_to_a_stop:
                 return
-            ticks -= bulk
+            ticks -= batch_size
 
     def _play_ticks_backwards(self, ticks: int) -> None:
         """Seek back by the ticks that are due while playing backwards; pause at tick 0."""
@@ -213,13 +213,13 @@ class Player:
 def advance_for(session: Session, seconds: float) -> int:
     """Advance as many ticks as can be computed in `seconds`, in growing batches, and return how many passed."""
     deadline = time.perf_counter() + seconds
-    passed, bulk = 0, 1
+    passed, batch_size = 0, 1
     while time.perf_counter() < deadline:
-        before = time.perf_counter()
-        done = session.advance(bulk)
-        passed += done
-        if done < bulk or session.has_come_to_a_stop:
+        batch_start = time.perf_counter()
+        batch_passed = session.advance(batch_size)
+        passed += batch_passed
+        if batch_passed < batch_size or session.has_come_to_a_stop:
             break
-        spent = max(1e-6, time.perf_counter() - before)
-        bulk = max(1, min(2048, int(bulk * 0.5 * (deadline - before) / spent)))
+        batch_seconds = max(1e-6, time.perf_counter() - batch_start)
+        batch_size = max(1, min(2048, int(batch_size * 0.5 * (deadline - batch_start) / batch_seconds)))
     return passed

@@ -47,12 +47,12 @@ class Reader(ThreadPoolExecutor):
 
         Otherwise threads and processes that the window starts, such as a video encoder, would inherit its restriction.
         """
-        stay, self._separation = self._separation, None
-        if stay is None:
+        separation, self._separation = self._separation, None
+        if separation is None:
             return
-        for thread in stay.threads:
+        for thread in separation.threads:
             with suppress(OSError):  # the thread has ended
-                os.sched_setaffinity(thread, stay.allowed)
+                os.sched_setaffinity(thread, separation.allowed)
 
     def _begin(self) -> None:
         if sys.platform == "linux":
@@ -62,13 +62,14 @@ class Reader(ThreadPoolExecutor):
         if self._thread is None or self._processor is None:
             return
         with suppress(OSError):  # choosing processors is not permitted
-            asker, allowed, own = threading.get_native_id(), os.sched_getaffinity(0), {self._processor()}
-            if own < allowed:
+            calling_thread, allowed = threading.get_native_id(), os.sched_getaffinity(0)
+            own_processor = {self._processor()}
+            if own_processor < allowed:
                 try:
-                    os.sched_setaffinity(self._thread, allowed - own)
-                    os.sched_setaffinity(asker, own)
+                    os.sched_setaffinity(self._thread, allowed - own_processor)
+                    os.sched_setaffinity(calling_thread, own_processor)
                 finally:  # set only after the calls: the callback of an earlier reading may call let_go() in between
-                    self._separation = _SeparatedThreads((asker, self._thread), allowed)
+                    self._separation = _SeparatedThreads((calling_thread, self._thread), allowed)
 
 
 def _current_processor() -> Callable[[], int] | None:

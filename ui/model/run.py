@@ -282,8 +282,8 @@ class Run:
 
     def go_on_measuring(self) -> None:
         """Compute some of the missing optimality numbers; called once a frame while no tick passes."""
-        went_on = [branch.timeline.go_on_measuring() for branch in self.shown_branches]
-        if any(went_on):
+        has_computed = [branch.timeline.go_on_measuring() for branch in self.shown_branches]
+        if any(has_computed):
             self.changed()
 
     @property
@@ -297,9 +297,9 @@ class Run:
         Args:
             work: Time for computing ticks in microseconds, shared by the branches on screen.
         """
-        lines = [branch.timeline for branch in self.shown_branches if branch.timeline.is_recording]
-        goes_on = [line.continue_recording(work / len(lines)) for line in lines]
-        return any(goes_on)
+        timelines = [branch.timeline for branch in self.shown_branches if branch.timeline.is_recording]
+        are_unfinished = [line.continue_recording(work / len(timelines)) for line in timelines]
+        return any(are_unfinished)
 
     def digests(self) -> tuple[str, ...]:
         """Return the digests of all branches on screen."""
@@ -329,12 +329,12 @@ class Run:
 
     def _report_removed_edits(self, before: Sequence[Entry]) -> None:
         """Report how many later edits a command removed from the front branch, and which branch still has them."""
-        kept = {entry.id for entry in self.timeline.entries()}
-        strokes = {e.stroke for e in before if e.id not in kept and not isinstance(e.command, Serve)}
+        kept_ids = {entry.id for entry in self.timeline.entries()}
+        removed_strokes = {e.stroke for e in before if e.id not in kept_ids and not isinstance(e.command, Serve)}
         others = [other.name for other in self.tree.branches.values() if other.timeline.entries() == before]
-        if strokes and others:
-            what, own = counted(len(strokes), "later edit"), self.tree[self.front].name
-            self.told.messages.append(f'{what} removed from "{own}"; still in "{others[0]}"')
+        if removed_strokes and others:
+            edit_count, branch_name = counted(len(removed_strokes), "later edit"), self.tree[self.front].name
+            self.told.messages.append(f'{edit_count} removed from "{branch_name}"; still in "{others[0]}"')
 
     def changed(self) -> None:
         """Invalidate caches after any change of the run, update the trails, and collect new notifications."""
@@ -372,14 +372,14 @@ class Run:
 
     def _report_divergence(self, branch: Branch) -> None:
         """Report once that the replay of a branch does not match the saved run."""
-        found = branch.timeline.divergence
-        if found is None or not found.was or (branch.number, found.was) in self._said:
+        divergence = branch.timeline.divergence
+        if divergence is None or not divergence.was or (branch.number, divergence.was) in self._said:
             return
-        self._said.add((branch.number, found.was))
-        who = f" Not as it was: {', '.join(found.agents)}." if found.agents else ""
+        self._said.add((branch.number, divergence.was))
+        agents_text = f" Not as it was: {', '.join(divergence.agents)}." if divergence.agents else ""
         self.told.alarms.append(
-            f'The branch "{branch.name}" is not the run that was saved, from tick {found.tick:,} on: its digest was '
-            f"{found.was} and is {found.now} now.{who}"
+            f'The branch "{branch.name}" is not the run that was saved, from tick {divergence.tick:,} on: its digest '
+            f"was {divergence.was} and is {divergence.now} now.{agents_text}"
         )
 
     def _update_trails(self) -> None:
@@ -491,13 +491,13 @@ class Run:
         agent leaves, or returns after a seek. The new key is then inserted after the old one of the same crowd.
         """
         members = set(follower.agents if (follower := self._crowd_trackers.get(key)) else ())
-        for place, other in enumerate(self.order):
+        for index, other in enumerate(self.order):
             if (
                 other.branch == key.branch
                 and other in self._crowd_trackers
                 and members & {*self._crowd_trackers[other].agents}
             ):
-                return place + 1
+                return index + 1
         return len(self.order)
 
     def has_own_panel(self, key: PanelKey) -> bool:
@@ -513,21 +513,25 @@ class Run:
         snapshot = world.snapshot({walker.id for walker in world.walkers if not walker.config.group})
         name = branch.name if len(self.shown) > 1 else ""
         snapshot = replace(snapshot, walkers=_with_timeline_labels(branch.timeline, snapshot.walkers))
-        single = [Panel(PanelKey(branch.number, v.id), world, snapshot, v, name) for v in snapshot.walkers]
-        crowds = [self._crowd_panel(branch, members, snapshot, name) for members in groups_of(world.walkers).values()]
-        place = {walker.id: place for place, walker in enumerate(world.walkers)} if crowds else {}
-        return sorted([*single, *crowds], key=lambda panel: place[panel.key.agent]) if crowds else single
+        single_panels = [Panel(PanelKey(branch.number, v.id), world, snapshot, v, name) for v in snapshot.walkers]
+        crowd_panels = [
+            self._crowd_panel(branch, members, snapshot, name) for members in groups_of(world.walkers).values()
+        ]
+        if not crowd_panels:
+            return single_panels
+        indices = {walker.id: index for index, walker in enumerate(world.walkers)}
+        return sorted([*single_panels, *crowd_panels], key=lambda panel: indices[panel.key.agent])
 
     def _crowd_panel(self, branch: Branch, members: list[Walker], snapshot: Snapshot, name: str) -> Panel:
         world, key = branch.timeline.world, PanelKey(branch.number, members[0].id)
         crowd = self._crowd_tracker(branch, members).crowd(world, members)
         # Viewing an agent may write to its memory, which is forbidden while a keyframe is read.
-        chosen = None if branch.timeline.is_being_read else crowd.shown
-        shown = _with_timeline_labels(
-            branch.timeline, [world.view(walker) for walker in members if walker.id == chosen]
+        drawn_agent = None if branch.timeline.is_being_read else crowd.shown
+        drawn_views = _with_timeline_labels(
+            branch.timeline, [world.view(walker) for walker in members if walker.id == drawn_agent]
         )
         view = as_one(world, members[0], crowd)
-        return Panel(key, world, snapshot, view, name, crowd, next(iter(shown), None))
+        return Panel(key, world, snapshot, view, name, crowd, next(iter(drawn_views), None))
 
     def arrange(self, order: Sequence[PanelKey]) -> None:
         """Show the panels in this order, followed by all others.
@@ -535,11 +539,11 @@ class Run:
         Keys of panels that do not exist at the current tick are kept after the panel that they followed, because a seek
         may show these panels again.
         """
-        there, before, self.order = {panel.key for panel in self.panels}, self.order, list(order)
-        for place, key in enumerate(before):
-            if key not in there and key not in self.order:
-                followed = [other for other in before[:place] if other in self.order]
-                self.order.insert(self.order.index(followed[-1]) + 1 if followed else 0, key)
+        existing, old_order, self.order = {panel.key for panel in self.panels}, self.order, list(order)
+        for index, key in enumerate(old_order):
+            if key not in existing and key not in self.order:
+                preceding = [other for other in old_order[:index] if other in self.order]
+                self.order.insert(self.order.index(preceding[-1]) + 1 if preceding else 0, key)
         self._panels_cache = None
 
     def panel_of(self, key: PanelKey) -> int:
@@ -553,9 +557,11 @@ class Run:
         branch, else in any other branch. If there is no such panel, B is the next panel.
         """
         panels, count = self.panels, len(self.panels)
-        a = min(place, max(0, count - 1))
-        others = [(a + i) % count for i in range(1, count)]
-        return a, min(others, key=lambda b: self._kinship_distance(panels[a].key, panels[b].key), default=a)
+        index_a = min(place, max(0, count - 1))
+        other_indices = [(index_a + i) % count for i in range(1, count)]
+        return index_a, min(
+            other_indices, key=lambda b: self._kinship_distance(panels[index_a].key, panels[b].key), default=index_a
+        )
 
     def _kinship_distance(self, a: PanelKey, b: PanelKey) -> int:
         if b.agent != a.agent or b.branch == a.branch:
@@ -577,13 +583,13 @@ class Run:
 
     def _recent_edits(self, timeline: Timeline) -> Edits:
         """Return the recent edits of the map, without the edits of this tick that have not been applied yet."""
-        world, now = timeline.world, timeline.tick
-        free, last = world.grid.free, now - world.is_before_commands
+        world, current_tick = timeline.world, timeline.tick
+        is_free, last_applied_tick = world.grid.free, current_tick - world.is_before_commands
         edited: Edits = {}
         for entry in timeline.entries():
-            if entry.is_enabled and now - EDIT_SHOWN_TICKS <= entry.tick <= last:
+            if entry.is_enabled and current_tick - EDIT_SHOWN_TICKS <= entry.tick <= last_applied_tick:
                 for cell in self.cells_of(entry.command):
-                    edited[cell] = (entry.tick, not free[cell])
+                    edited[cell] = (entry.tick, not is_free[cell])
         return edited
 
     def cells_of(self, command: Command) -> Sequence[int]:

@@ -56,8 +56,8 @@ def deeds_of(entries: Iterable[Entry]) -> list[ScriptEntry]:
     """Return the entries of a log, grouped by strokes."""
     deeds: dict[tuple[int, int, bool], list[Entry]] = {}
     for entry in entries:
-        alone = 0 if entry.stroke else entry.id
-        deeds.setdefault((entry.stroke, alone, entry.is_enabled), []).append(entry)
+        single_id = 0 if entry.stroke else entry.id
+        deeds.setdefault((entry.stroke, single_id, entry.is_enabled), []).append(entry)
     return [ScriptEntry(tuple(deed)) for deed in deeds.values()]
 
 

@@ -127,8 +127,8 @@ class Session:
 
     def restart_with(self, **changes: Any) -> None:
         """Begin again at tick 0 with some fields of the scenario changed, such as the start; map edits are kept."""
-        words = ", ".join(f"{name} {value}" for name, value in changes.items())
-        self._begin_again(f"begun again with {words}", True, lambda scenario: replace(scenario, **changes))
+        description = ", ".join(f"{name} {value}" for name, value in changes.items())
+        self._begin_again(f"begun again with {description}", True, lambda scenario: replace(scenario, **changes))
 
     def restart_from(self, agent: int, start: tuple[int, int]) -> None:
         """Begin again at tick 0 with another start of one agent; map edits by the user are kept."""
@@ -169,7 +169,7 @@ class Session:
         """
         self.history.end()
         self.run.timeline.settle()  # finish the seek, because the current settings are those at its target tick
-        left, tick, was_unsaved = self.as_left(), self.tick, self.has_unsaved_edits
+        archived, tick, was_unsaved = self.as_left(), self.tick, self.has_unsaved_edits
         scenario, freed = with_free_ends(change(scenario_of(self.run, keeps_map=keeps_map, starts=starts)))
         self.told.messages.extend(freed)
         run = runs.begin(scenario, most_bytes=self._most_bytes, told=self.told)
@@ -178,8 +178,9 @@ class Session:
         self._replace_run(run, FIRST.agent)
         if was_unsaved:
             self.unsaved.mark_unsaved()
-        self.history.note(Done(words, _RunReplacement(self, left), tick))
-        if len(left.state.branches) > 1 or any(not entry.is_scripted for entry in left.state.branches[0].entries):
+        self.history.note(Done(words, _RunReplacement(self, archived), tick))
+        branches = archived.state.branches
+        if len(branches) > 1 or any(not entry.is_scripted for entry in branches[0].entries):
             self.told.messages.append("begun again; {key:undo} goes back to the run before, with all its edits")
 
     def as_left(self) -> ArchivedRun:
@@ -208,16 +209,16 @@ class Session:
         panels = self.run.panels
         if len(panels) <= MAX_PANELS:
             return panels
-        place = next((i for i, panel in enumerate(panels) if panel.key == self.focused_key), 0)
-        end = max(MAX_PANELS, place + 1)
+        index = next((i for i, panel in enumerate(panels) if panel.key == self.focused_key), 0)
+        end = max(MAX_PANELS, index + 1)
         return panels[end - MAX_PANELS : end]
 
     @property
     def generation(self) -> int:
         """Return a counter that changes whenever all cached pictures of the run are invalid and must be drawn again."""
-        seen = (self._runs, self.run.generation)
-        if seen != self._seen:
-            self._seen = seen
+        inputs = (self._runs, self.run.generation)
+        if inputs != self._seen:
+            self._seen = inputs
             self._generation += 1
         return self._generation
 
@@ -340,8 +341,8 @@ class Session:
             return
         if not self.run.panels or any(panel.key == self.focused_key for panel in self.run.panels):
             return
-        of_branch = [panel for panel in self.run.panels if panel.key.branch == self.run.front]
-        self.focus((of_branch or self.run.panels)[-1].key)
+        in_front_branch = [panel for panel in self.run.panels if panel.key.branch == self.run.front]
+        self.focus((in_front_branch or self.run.panels)[-1].key)
 
     def changed(self) -> None:
         """Update the run and the focus after a change of the run."""

@@ -197,15 +197,15 @@ def _points(rows: Iterable[Sequence[Any]]) -> list[Point]:
     by_setting: dict[tuple[Any, ...], list[Sequence[Any]]] = defaultdict(list)
     for row in rows:
         by_setting[tuple(row[1:5])].append(row)
-    return [_point_of_runs(setting, found) for setting, found in by_setting.items()]
+    return [_point_of_runs(setting, setting_rows) for setting, setting_rows in by_setting.items()]
 
 
 def _point_of_runs(setting: tuple[Any, ...], rows: Sequence[Sequence[Any]]) -> Point:
     kind, label, params, budget = setting
-    found = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    runs = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
     totals = Totals()
-    for run in found:
+    for run in runs:
         totals.add(run)
-    arrived = [run for run in found if run["outcome"] == "reached" and run["suboptimality"] is not None]
-    typical = min(arrived or found, key=lambda run: abs(run["suboptimality"] - totals.cost) if arrived else 0.0)
-    return Point(kind, label or "", json.loads(params), int(budget), totals, int(typical["row"]))
+    arrived = [run for run in runs if run["outcome"] == "reached" and run["suboptimality"] is not None]
+    typical_run = min(arrived or runs, key=lambda run: abs(run["suboptimality"] - totals.cost) if arrived else 0.0)
+    return Point(kind, label or "", json.loads(params), int(budget), totals, int(typical_run["row"]))

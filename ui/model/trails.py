@@ -56,14 +56,14 @@ class Trail:
         until the record drops some rows: the same cells may then be walked with other expansions and marks, so all are
         rebuilt.
         """
-        followed = (record, record.cuts)
-        if followed != self._followed_record:
+        record_version = (record, record.cuts)
+        if record_version != self._followed_record:
             self._seen[:] = False
             self._seen[self._cells[0]] = True
-            self._count, self._followed_record = 1, followed
-        taken = self._count - 1
-        if taken < record.rows.size:
-            self.append(record.rows[taken:].view(np.recarray))
+            self._count, self._followed_record = 1, record_version
+        copied_count = self._count - 1
+        if copied_count < record.rows.size:
+            self.append(record.rows[copied_count:].view(np.recarray))
         self._shown = 1 + record.rows_before(record.last_active(tick)).size
 
     def _wait(self, ticks: int) -> None:
@@ -85,8 +85,8 @@ class Trail:
         dx = np.abs(np.diff(cells % self._width))
         dy = np.abs(np.diff(cells // self._width))
         costs = np.where(dx & dy, self._diagonal_cost, (dx | dy).astype(np.float64))
-        paid: npt.NDArray[np.float64] = np.where(self._marks[old:new] & log.TRIAL, 0.0, costs)
-        return paid
+        paid_costs: npt.NDArray[np.float64] = np.where(self._marks[old:new] & log.TRIAL, 0.0, costs)
+        return paid_costs
 
     def _revisit_mask(self, old: int, new: int) -> npt.NDArray[np.bool_]:
         """Return for each entry whether it is a move onto a cell visited before. Waiting in place does not count."""
