@@ -14,7 +14,7 @@ from sim.params import Value
 class Line:
     """One line of an algorithm."""
 
-    key: str  # name of the step that the line does; "": none
+    key: str  # name of the step that the line describes, see pseudocode.py; "" if no tick marks the line
     text: str
     depth: int = 0  # level of indentation
 
@@ -284,7 +284,7 @@ def _lines_inserted_before(key: str, lines: tuple[Line, ...], *others: Line) -> 
 
 
 def _lines_with_replaced(lines: tuple[Line, ...], *others: Line) -> tuple[Line, ...]:
-    """Return the lines with these in place of the lines that have the same keys."""
+    """Return the lines, with each of the `others` in place of the line that has the same key."""
     by_key = {line.key: line for line in others}
     return tuple(by_key.get(line.key, line) for line in lines)
 

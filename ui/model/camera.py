@@ -5,8 +5,8 @@ Plain arithmetic, in pixels relative to the panel's map area.
 
 from dataclasses import dataclass, replace
 
-MIN_ZOOM = 0.05
-MAX_ZOOM = 96.0
+MIN_ZOOM = 0.05  # pixels per cell
+MAX_ZOOM = 96.0  # pixels per cell
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Camera:
     def kept_near(self, map_width: int, map_height: int, width_px: int, height_px: int) -> "Camera":
         """Return the camera moved back if the map would leave the view.
 
-        In each axis, the map begins before 75 % of the view and ends beyond 25 %.
+        In each axis, the first edge of the map is before 75 % of the view, and its last edge beyond 25 % of the view.
         """
         wide, high = width_px / self.zoom, height_px / self.zoom
         left = min(max(self.left, -0.75 * wide), map_width - 0.25 * wide)
@@ -72,7 +72,7 @@ def fitted(map_width: int, map_height: int, width_px: int, height_px: int) -> Ca
 
 
 def _snapped_to_pixels(zoom: float, down: bool = False) -> float:
-    """Return whole pixels per cell from 3 on, so that all cells look alike."""
+    """Return a zoom rounded to whole pixels per cell if it is at least 3, so that all cells have the same size."""
     if zoom < 3.0:
         return zoom
     return float(int(zoom)) if down else float(round(zoom))

@@ -20,8 +20,8 @@ class Column:
     help: str
     value: Callable[[Run, Panel], Cell]
     digits: int = 0  # digits after the decimal point
-    width: float = 74.0  # design units
-    is_shown: bool = True  # whether it is also shown on screen
+    width: float = 74.0  # width on screen in design units, which are pixels at 100 % UI scale
+    is_shown: bool = True  # whether the column is shown on screen, not only written to CSV files
     is_text: bool = False
     is_warning: Callable[[WalkerView], bool] = lambda view: False
 

@@ -20,8 +20,9 @@ def drawn_by_hand(run: Run) -> Grid:
 def letters_by_hand(run: Run) -> dict[int, int]:
     """Return the letters of cells that the user edited in the front branch, including edits before the run was saved.
 
-    An edit is refused on a cell where an agent was. Only the current map shows that, so the current map is used for
-    cells that neither the script, random changes nor later commands may have changed since.
+    An edit of a cell that an agent occupied had no effect, which the commands do not show. Letters are therefore read
+    from the current map, except where the script, random changes or commands at later ticks may affect them; those
+    letters are computed from the commands.
     """
     bare = _BareWorld(run.scenario.grid.copy(), dict(run.scenario.switch_cells))
     commands = [entry for entry in run.timeline.entries() if entry.is_enabled]
@@ -42,7 +43,7 @@ def letters_by_hand(run: Run) -> dict[int, int]:
 
 @dataclass
 class _BareWorld:
-    """Map without agents, on which edits are repeated."""
+    """Map without agents, to which the edits of a run are applied again to find their letters."""
 
     grid: Grid
     switches: dict[str, Sequence[int]]

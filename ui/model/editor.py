@@ -22,7 +22,7 @@ ENDS = ("start", "goal")
 
 @dataclass
 class Drag:
-    """Drag in progress: its tool and its first and last cell."""
+    """Drag with the mouse in progress: its tool, and the cells where it began and where the pointer is."""
 
     kind: str  # a tool, "start" or "goal"
     first: Point
@@ -36,9 +36,9 @@ class Editor:
     def __init__(self, session: Session, state: State) -> None:
         self.session, self.state = session, state
         self.selecting = Selecting(session, state)
-        self.panel: PanelKey | None = None  # panel of the stroke in progress; None for menu and keyboard
+        self.panel: PanelKey | None = None  # panel that the mouse draws in; None if the menu or the keyboard is used
         self.drag: Drag | None = None
-        self.last_painted: Point | None = None  # cell from which Shift+click draws a line
+        self.last_painted: Point | None = None  # last cell of the last stroke, from which Shift+click draws a line
 
     # --- mouse events -----------------------------------------------------------------------------
 
@@ -69,7 +69,7 @@ class Editor:
             self.selecting.press(point, adds=line or rectangle, copies=erases, takes=is_right)
             return
         blocks = kind in ENDS or (self._is_free(point) and not erases and kind != ERASER)
-        is_line = line and kind in (BRUSH, ERASER, LINE)  # a rectangle begins at the first cell of the drag
+        is_line = line and kind in (BRUSH, ERASER, LINE)  # a rectangle instead begins at the cell pressed now
         start = self.last_painted if is_line and self.last_painted else point
         self.drag = Drag(kind, start, point, blocks)
         if kind in ENDS:
@@ -98,7 +98,7 @@ class Editor:
         return ERASER if erases and self.state.tool != FILL else self.state.tool
 
     def _ends(self) -> tuple[int, int]:
-        """Return the start and goal cells drawn in the panel: those of its agent; -1 for an end that is not drawn."""
+        """Return the start and goal cells that are drawn in the panel; -1 for a start or goal that is not drawn."""
         panel = self._shown()
         if panel is None:
             return self.session.run.world.start, self.session.run.world.goal
@@ -106,7 +106,7 @@ class Editor:
         return panel.crowd.ends(ends) if panel.mind is None and panel.crowd is not None else ends
 
     def _shown(self) -> Panel | None:
-        """Return the panel of the stroke; for menu and keyboard, the focused one."""
+        """Return the panel to edit in: that of the stroke, or the focused one if the menu or the keyboard is used."""
         key = self.session.focused_key if self.panel is None else self.panel
         return next((panel for panel in self.session.run.panels if panel.key == key), None)
 
@@ -131,11 +131,11 @@ class Editor:
 
     @property
     def is_about_crowd(self) -> bool:
-        """Return whether a new goal applies to a whole crowd: its agents have own goals, and none is followed."""
+        """Return whether a new goal applies to a whole crowd: its agents have own goals, and no agent is followed."""
         return self.crowd is not None and self.crowd.has_own_ends and self._own() is None
 
     def move(self, point: Point) -> None:
-        """Handle a move of the pointer with the button down. Strokes have no gaps, however fast the pointer moves."""
+        """Handle a move of the pointer with the button down; the stroke also covers all cells between two positions."""
         self.selecting.move(point)
         drag = self.drag
         if drag is None or point == drag.last:
@@ -161,7 +161,7 @@ class Editor:
             self.last_painted = drag.last
 
     def forget(self) -> None:
-        """Reset tool, drag and last painted cell when another run is opened: their cells belong to the old map."""
+        """Reset tool, drag and last painted cell, because their cells are meaningless after another run was opened."""
         self.state.tool = BRUSH
         self.drag = self.last_painted = self.selecting.drag = None
 
@@ -188,7 +188,7 @@ class Editor:
         return tools.rectangle(drag.first, drag.last)
 
     def preview(self, hover: Point | None) -> list[Point]:
-        """Return the cells that a release, or a press, would change."""
+        """Return the cells that a release would change during a drag, and that a press would change otherwise."""
         if self.drag and self.drag.kind in (LINE, RECTANGLE):
             return self._shape(self.drag)
         if hover is None or self.carried is not None or self.state.tool == SELECT:
@@ -210,7 +210,7 @@ class Editor:
         return not self._is_inside(point) or not self._is_free(point)
 
     def drop_goal(self, point: Point) -> None:
-        """Move the goal that the panel shows to a cell: that of an agent, of a crowd, or the shared one."""
+        """Move the goal that the panel shows (an agent's own, its crowd's or the shared goal) to a cell."""
         world = self.session.run.world
         if self.is_refused(point):
             self._refuse("goal", point)
@@ -222,7 +222,7 @@ class Editor:
             painting.move_goal(self.session, int(world.grid.cell(*point)))
 
     def drop_goal_of_crowd(self, point: Point) -> None:
-        """Give all agents of the crowd one goal."""
+        """Set the same goal for all agents of the crowd that the panel shows."""
         panel = self._shown()
         if self.is_refused(point):
             self._refuse("goal", point)

@@ -60,10 +60,10 @@ DEFAULT_AGENTS = (
     AgentConfig("tb-wa", params={"weight": 3.0}),
     AgentConfig("tb-gbfs"),
 )
-"""Agents on a map that names none: the comparison of the papers, from much scrubbing to none."""
+"""Agents to put on a map whose file names none: those that the papers compare, from much scrubbing to none."""
 
 MAX_EDITED_CELLS = 4096
-"""Maximum edited cells that are saved as an edit at tick 0; a map with more is saved as a whole."""
+"""Maximum number of edited cells to save as an edit at tick 0; a map with more edited cells is saved as a whole."""
 
 _EXAMPLE_ORDER = (
     "scrubbing",
@@ -81,7 +81,7 @@ _EXAMPLE_ORDER = (
     "lookahead",
     "dstar-lite",
 )
-"""Order of the gallery, from basics to details; other examples follow by name."""
+"""Order of the examples in the gallery, from basics to details; other examples follow in alphabetical order."""
 
 LESSON_FOLDER = ASSETS / "lessons"
 _LESSON_ORDER = ("why-agents-scrub", "weight-tames-it", "lazy-or-eager", "what-learning-costs")
@@ -94,8 +94,8 @@ class Opened:
     """Content of a file: the run to begin, and the problem list, session or lesson if it held one."""
 
     scenario: Scenario
-    path: Path
-    problems: ScenFile | None = None
+    path: Path  # file that was opened
+    problems: ScenFile | None = None  # problem list
     saved: Saved | None = None  # a session, with its branches and all commands
     lesson: Lesson | None = None  # a lesson, which guides the user through the run
 

@@ -21,7 +21,7 @@ _BEGUN: "WeakSet[Job[Any]]" = WeakSet()
 
 
 class GivenUpError(Exception):
-    """Cancellation of a job by the user."""
+    """Exception that ends the work of a job cancelled by the user."""
 
 
 class Job(Generic[T]):
@@ -33,7 +33,7 @@ class Job(Generic[T]):
         Args:
             work: Function called with this job, to report its progress. It must not access what the window shows.
         """
-        self.share: float | None = None  # finished share from 0 to 1, if known
+        self.share: float | None = None  # finished share of the work from 0 to 1; None if unknown
         self._work = work
         self._result: list[T] = []
         self._error: BaseException | None = None
@@ -45,7 +45,7 @@ class Job(Generic[T]):
     def _run(self) -> None:
         try:
             self._result.append(self._work(self))
-        except BaseException as error:  # raised again by result()
+        except BaseException as error:  # stored for `result`, which raises it in the calling thread
             self._error = error
 
     def told(self, share: float) -> None:
@@ -75,7 +75,7 @@ class Job(Generic[T]):
         self._is_given_up.set()
 
     def result(self) -> T:
-        """Return the result of a job that is done, or raise its exception."""
+        """Return the result of a job that is done; raise the exception that its work raised, if any."""
         assert self.is_done
         if self._error is not None:
             raise self._error

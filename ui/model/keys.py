@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class PanelKey(NamedTuple):
-    """Key of a panel: the branch, and the agent or the first agent of a crowd."""
+    """Key of a panel: the number of its branch, and the number of its agent or of the first agent of its crowd."""
 
     branch: int
     agent: int
@@ -14,6 +14,6 @@ class PanelKey(NamedTuple):
         return f"{self.branch}.{self.agent}" if self.branch else f"{self.agent}"
 
 
-FIRST = PanelKey(0, 0)
+FIRST = PanelKey(0, 0)  # first agent of the first branch
 NOBODY = PanelKey(-1, -1)
 """Key of the focused panel in a read-only session, as in a film."""

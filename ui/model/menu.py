@@ -25,7 +25,7 @@ class Menu:
     title: str
     items: Sequence[MenuItem]
     position: tuple[int, int]
-    place: int = 0  # index of the item selected with the keyboard
+    place: int = 0  # index in `items` of the item selected with the keyboard
 
     def step(self, by: int) -> None:
         self.place = (self.place + by) % len(self.items)

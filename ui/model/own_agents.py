@@ -14,16 +14,16 @@ from sim.time.branches import Branch
 from ui.model import agent_edits, branching
 from ui.model.session import Session
 
-_FILE_CHECK_INTERVAL_S = 0.4
+_FILE_CHECK_INTERVAL_S = 0.4  # seconds between two checks of the files of user-defined agents
 
 
 class OwnAgents:
-    """Poller of the files of user-defined agents."""
+    """Poller that checks whether the files of user-defined agents were saved again."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._looked_s = 0.0
-        # modification time and size of the file when it was last read, by agent key
+        self._looked_s = 0.0  # time of the last check of the files
+        # modification time in ns and size in bytes of each file at the last check, by key of its agent
         self._seen: dict[str, tuple[int, int]] = {}
 
     def look(self) -> None:
@@ -64,7 +64,7 @@ class OwnAgents:
                 )
 
     def take(self, path: str) -> None:
-        """Load a file that the user dropped or named, and put its agent on the start."""
+        """Load the agent file that the user dropped on the window or named, and put its agent on the start."""
         spec = own_files.load(path)
         self._is_changed(spec.key)
         if agent_edits.add(self.session, AgentConfig(spec.key)):

@@ -12,7 +12,7 @@ from ui.model.session import Session
 
 
 def paint(session: Session, cells: Iterable[int], *, block: bool) -> None:
-    """Block or free cells, as part of the open stroke or as a stroke of their own."""
+    """Block or free cells, as part of the open stroke (undo entry of a drag) or as a stroke of their own."""
     world = session.run.world
     wanted = tuple(c for c in dict.fromkeys(cells) if world.grid.is_free(c) == block)
     stood_on = {walker.position: walker.label for walker in world.walkers}

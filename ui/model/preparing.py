@@ -10,7 +10,7 @@ from sim.grid import Grid
 from sim.preparing import is_anything_needed, preparing
 
 Told = Callable[[float], None]
-"""Callback with the progress from 0 to 1. It raises if the job was cancelled; finished parts are kept."""
+"""Callback with the progress from 0 to 1. It raises an exception if the job was cancelled; finished parts are kept."""
 
 
 def agents_of(scenario: Scenario) -> tuple[AgentConfig, ...]:

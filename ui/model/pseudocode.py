@@ -3,7 +3,7 @@
     read(view, before, shown)       Reading: all lines, those carried out, and the current one; None for an agent
                                     without lines. `shown`: number of expansions shown so far, None: all
 
-The lines follow from the agent's row of the tick and from the state that it shows.
+Which lines were carried out is derived from the row of the tick in the agent's log and from the values that it shows.
 """
 
 from collections.abc import Callable
@@ -21,8 +21,8 @@ class Reading:
     """Lines of an algorithm, with those that a tick carried out."""
 
     lines: tuple[Line, ...]
-    at: int  # index of the current line; -1: none
-    done: frozenset[int]  # indices of the lines carried out in this tick so far
+    at: int  # index in `lines` of the line that is marked as current; -1: none
+    done: frozenset[int]  # indices in `lines` of the lines carried out in this tick so far
 
 
 def read(view: WalkerView, before: int, shown: int | None = None, tick: int | None = None) -> Reading | None:
@@ -47,10 +47,10 @@ def read(view: WalkerView, before: int, shown: int | None = None, tick: int | No
 
 
 def keys_of(view: WalkerView, before: int) -> list[str]:
-    """Return the keys of the lines that the last tick carried out, in order; the last one is how the tick ended."""
+    """Return the keys of the lines that the last tick carried out, in order. The last key tells how the tick ended."""
     row = view.rows[-1]
     if int(row.marks) & log.TRIAL:
-        return []  # put back to its start for the next trial, it did nothing itself
+        return []  # the agent did nothing: it was put back to its start for the next trial
     restarted = ["restart"] if int(row.marks) & log.RESTARTED else []
     return [*restarted, *_BY_KIND[view.spec.key](view, before)]
 
@@ -80,7 +80,7 @@ _TWO_EXPANDING_LINES: dict[str, tuple[str, str, Callable[[WalkerView], int]]] = 
     "pra": ("expand", "cells", lambda view: int(view.agent.numbers["among regions in this tick"])),
     "pr-lrta": ("expand", "refine", lambda view: int(view.agent.numbers["of these for this leg"])),
 }
-"""Agents that may expand cells at two lines in a tick: the keys of both, and the number of expansions at the first."""
+"""By agent that may expand cells at two lines in a tick: the keys of both lines, the expansions at the first."""
 
 
 def _expanded(view: WalkerView) -> list[str]:
@@ -115,7 +115,7 @@ def _depth_lrta_lines(view: WalkerView, before: int) -> list[str]:
 
 
 def _noted(view: WalkerView, *keys: str) -> list[str]:
-    """Return those of these keys, which are both lines and notes, that the agent has noted."""
+    """Return the given keys that are among the notes of the agent; each of these notes is also the key of a line."""
     return [key for key in keys if key in view.agent.notes]
 
 
@@ -167,7 +167,8 @@ def _local_search(view: WalkerView, before: int) -> list[str]:
 def _ribs(view: WalkerView, before: int) -> list[str]:
     """Return the lines of a tick of RIBS.
 
-    All expansions of a tick but the last raised the limit: after any other expansion, the agent moves.
+    After an expansion that does not raise the limit, the agent moves. All expansions of a tick but the last have
+    therefore raised the limit.
     """
     row, groups = view.rows[-1], view.agent.groups
     raised = ["limit"] if int(row.expanded) > 1 else []
@@ -186,7 +187,7 @@ def _time_bounded(view: WalkerView, before: int) -> list[str]:
     if view.status in (Status.NO_PATH, Status.GAVE_UP):
         return [*_expanded(view), "no_path"]
     made = ["path"] if int(view.rows[-1].expanded) else []
-    found = ["found"] if made and view.agent.best == view.goal else []  # no later tick expands cells
+    found = ["found"] if made and view.agent.best == view.goal else []  # found in this tick: later ticks expand nothing
     return [*_expanded(view), *found, *made, *_walk(view, before)]
 
 
@@ -205,10 +206,8 @@ def _tba(view: WalkerView, before: int) -> list[str]:
 def _waiting(view: WalkerView, before: int) -> list[str]:
     """Return the lines of a tick of an agent that moves only once it has a path.
 
-    Delayed A* moves to and fro until then.
-
-    Parents are followed in the tick that finds the goal; Delayed A* takes as many ticks as its tracing needs. In a tick
-    of waiting, the current line is the one that the search reached.
+    The agent follows the parents in the tick that finds the goal. Delayed A* follows them over several ticks and moves
+    to and fro until it has a path. In a tick without a move, the current line is the one that the search reached.
     """
     row, agent = view.rows[-1], view.agent
     if view.status is Status.NO_PATH:
@@ -221,7 +220,7 @@ def _waiting(view: WalkerView, before: int) -> list[str]:
 
 
 def _lines_with_end(view: WalkerView, done: list[str], walked: list[str]) -> list[str]:
-    """Return the lines of a tick with its end: no path, a move, or the expansion that continues in the next tick."""
+    """Return the lines `done` with the one that ended the tick: no path, a move, or an expansion to be continued."""
     if view.status is Status.NO_PATH:
         return [*done, "no_path"]
     return [*done, *(walked or _expanded(view))]

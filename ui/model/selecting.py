@@ -59,13 +59,13 @@ class Selecting:
     # --- mouse events -----------------------------------------------------------------------------
 
     def press(self, point: Point, *, adds: bool = False, copies: bool = False, takes: bool = False) -> None:
-        """Handle a press of a button: on the selection, drag it; outside of it, begin a new selection.
+        """Handle a press of a button: put down a floating piece, drag the selection, or begin a new selection.
 
         Args:
             point: Cell under the pointer.
-            adds: Add to the selection.
+            adds: Begin a rectangle whose cells are added to the selection.
             copies: Drag a copy of the selection.
-            takes: Remove from the selection.
+            takes: Begin a rectangle whose cells are removed from the selection.
         """
         if self.state.held is not None:
             self.put_down(point)
@@ -103,7 +103,7 @@ class Selecting:
             self.state.held_at = point
 
     def would_move(self, point: Point | None) -> bool:
-        """Return whether a press on this cell would move something."""
+        """Return whether a press on this cell would put down the floating piece or begin to drag the selection."""
         if self.state.held is not None or self.state.tool != SELECT or self.state.selection is None:
             return self.state.held is not None
         return point is not None and self.state.selection.has(point)
@@ -112,7 +112,7 @@ class Selecting:
 
     @property
     def shown(self) -> Selection | None:
-        """Return the selection as a release would leave it; while a piece floats, the cells that it covers."""
+        """Return the cells to draw as selected: those that a release would select or a floating piece covers."""
         floating = self.floating
         if floating is not None:
             return floating[1]
@@ -120,7 +120,7 @@ class Selecting:
 
     @property
     def floating(self) -> tuple[Piece, Selection] | None:
-        """Return the piece that moves with the pointer, and the cells that it covers."""
+        """Return the piece that moves with the pointer, and the cells that it covers; None if there is none."""
         held, at = self.state.held, self.state.held_at
         if held is not None:
             return None if at is None else (held, held.centred_on(at))
@@ -153,7 +153,7 @@ class Selecting:
         return self._told()
 
     def choose_joined(self, point: Point) -> str:
-        """Select all cells connected to one that are free, or blocked, like it; return the message to show."""
+        """Select the connected area of free cells, or of blocked ones, around a cell; return the message to show."""
         self.choose(Selection.of(tools.flood(self.grid.free_map, point), self.grid))
         return self._told()
 
@@ -245,7 +245,7 @@ class Selecting:
             self.fill(block=False)
 
     def _put(self, words: str, piece: Piece, place: Selection, gone: Selection | None) -> None:
-        """Put a piece on the map and select it; the cells that it was moved from become free."""
+        """Put a piece on the map and select its cells; free the cells `gone` from which it was moved."""
         grid, to = self.grid, place.clipped(self.grid)
         now = grid.terrain.reshape(-1)
         letters = now.copy()
@@ -292,7 +292,7 @@ class Selecting:
         return f"{name} is a switch of {counted(len(cells), 'cell')}{key}{rest}"
 
     def _switchable_cells(self) -> npt.NDArray[np.int32]:
-        """Return the selected cells that are unchanged after a switch has blocked and freed them."""
+        """Return the selected cells whose terrain is the same as now after a switch has blocked and freed them."""
         chosen = self._chosen()
         cells = np.empty(0, np.int32) if chosen is None else chosen.cells(self.grid)
         return cells[self.grid.restorable(cells)]

@@ -17,7 +17,7 @@ from ui.model.tools import Point
 Mask = npt.NDArray[np.bool_]
 Letters = npt.NDArray[np.uint8]
 Lines = npt.NDArray[np.int32]
-"""Straight parts of an outline, [count, 3]: row or column, begin, end, in cell borders."""
+"""Straight lines of an outline, int32[count, 3]: number of the border line, then begin and end along it, in cells."""
 
 LEFT_RIGHT, TOP_BOTTOM, RIGHT, LEFT = "left and right", "top and bottom", "to the right", "to the left"
 
@@ -33,11 +33,11 @@ def _turned(cells: npt.NDArray[np.generic], way: str) -> npt.NDArray[np.generic]
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """Cells of a map; each outer row and column of the mask has at least one cell."""
+    """Selected cells of a map, as a mask that is as small as possible."""
 
-    left: int
-    top: int
-    mask: Mask  # bool[height, width]
+    left: int  # column of the map at which the mask begins
+    top: int  # row of the map at which the mask begins
+    mask: Mask  # bool[height, width]: whether each cell is selected
 
     @classmethod
     def within(cls, mask: Mask) -> "Selection | None":
@@ -135,14 +135,14 @@ class Selection:
         height, width = mask.shape
         if width > grid.width or height > grid.height:
             return None
-        # rounded towards zero, so that turning back restores the position
+        # offsets are rounded towards zero, so that turning the selection back restores its position
         left = self.left + int((self.width - width) / 2)
         top = self.top + int((self.height - height) / 2)
         return Selection(max(0, min(grid.width - width, left)), max(0, min(grid.height - height, top)), mask)
 
     @cached_property
     def outline(self) -> tuple[Lines, Lines]:
-        """Return the horizontal and the vertical lines of the outline, in map cells."""
+        """Return the horizontal and the vertical lines of the outline, in map coordinates."""
         padded = np.pad(self.mask, 1)
         across = padded[1:, 1:-1] != padded[:-1, 1:-1]  # [border between rows, column]
         down = (padded[1:-1, 1:] != padded[1:-1, :-1]).T  # [border between columns, row]
@@ -150,7 +150,7 @@ class Selection:
 
 
 def _runs(borders: Mask, line_from: int, run_from: int) -> Lines:
-    """Return the runs of set values along each row of a mask."""
+    """Return a line for each maximal run of True along each row of a mask, shifted by the given offsets."""
     steps = np.diff(np.pad(borders, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     lines, firsts = np.nonzero(steps == 1)
     _, ends = np.nonzero(steps == -1)
@@ -161,12 +161,12 @@ def _runs(borders: Mask, line_from: int, run_from: int) -> Lines:
 class Piece:
     """Piece of map: cells with their letters, cut out of a map."""
 
-    letters: Letters  # uint8[height, width]
+    letters: Letters  # uint8[height, width]: map letter of each cell, as ASCII code
     mask: Mask  # bool[height, width]: cells that belong to the piece
 
     @classmethod
     def cut(cls, selection: Selection, grid: Grid) -> "Piece":
-        """Return the piece of map in a selection, all of which must be on the map."""
+        """Return the piece of map in a selection; all selected cells must be on the map."""
         rows = slice(selection.top, selection.top + selection.height)
         columns = slice(selection.left, selection.left + selection.width)
         return cls(grid.terrain[rows, columns].copy(), selection.mask)
@@ -195,7 +195,7 @@ class Piece:
         return self.placed(point[0] - self.width // 2, point[1] - self.height // 2)
 
     def letters_at(self, place: Selection, grid: Grid) -> Letters:
-        """Return the letters of the cells that are on the map, in the order of `Selection.cells`."""
+        """Return the letters for those cells of `place` that are on the map, in the order of `Selection.cells`."""
         ys, xs = np.nonzero(self.mask)
         on_map = (xs + place.left >= 0) & (xs + place.left < grid.width)
         on_map &= (ys + place.top >= 0) & (ys + place.top < grid.height)

@@ -230,7 +230,7 @@ class _SettingsReader:
             return default
 
     def _part(self, key: str, kind: type) -> Any:
-        """Return the mapping or list of a key; an empty one if the value has another type."""
+        """Return the mapping or list stored under a key, or an empty one if the value has another type."""
         part = self.data.get(key, kind())
         if isinstance(part, kind):
             return part

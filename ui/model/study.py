@@ -77,14 +77,14 @@ class Point:
 
 
 def setting_of(point: Point, points: Sequence[Point]) -> str:
-    """Return the name of a setting, with the parameters in which settings of the same name differ."""
+    """Return the name of a setting, followed by the parameters that distinguish it from settings of the same name."""
     others = [other.params for other in points if other.name == point.name]
     differing = [name for name, value in point.params.items() if any(other.get(name) != value for other in others)]
     return " ".join([point.name, *(f"{name}={short_value(point.params[name])}" for name in differing)])
 
 
 def short_value(value: Value) -> str:
-    """Return a parameter value in as few characters as distinguish it from others."""
+    """Return a short text of a parameter value, for lists of settings."""
     return f"{value:g}" if isinstance(value, float) else params_text({"": value})[4:-1].strip('"')
 
 
@@ -93,7 +93,7 @@ class Study:
 
     def __init__(self, sketch: Sketch, folder: Path, process: "subprocess.Popen[bytes]") -> None:
         self.sketch, self.folder, self.process = sketch, folder, process
-        self.done, self.whole = 0, 0
+        self.done, self.whole = 0, 0  # number of finished runs, and of all runs
         self.points: list[Point] = []
         self.failures = 0
         self.was_cancelled = False
@@ -109,12 +109,12 @@ class Study:
 
     @property
     def left_s(self) -> float:
-        """Return the estimated remaining time in seconds, at the rate so far."""
+        """Return the estimated remaining time in seconds, if the remaining runs take as long as the finished ones."""
         return (time.monotonic() - self.began_s) * (self.whole - self.done) / max(1, self.done)
 
     @property
     def complaint(self) -> str:
-        """Return the error output of a process that failed, "" if it did not."""
+        """Return the end of the error output if the process failed; "" if it has not failed."""
         if self.is_running or self.was_cancelled or self.process.returncode in (0, 1):
             return ""
         with suppress(OSError):

@@ -31,8 +31,8 @@ class Why:
 
     text: str
     best: int = NOBODY  # cell that the agent heads for
-    was: int = NOBODY  # cell that it headed for before this tick
-    fork: int = NOBODY  # cell where the way back meets the path
+    was: int = NOBODY  # cell that the agent headed for before this tick
+    fork: int = NOBODY  # cell where the agent's way back, along parents, meets its path
 
 
 @dataclass(frozen=True)
@@ -219,12 +219,12 @@ def _walking_on_text(way: str, left: int) -> str:
 
 
 def _path_is_traced(case: _AgentMove) -> bool:
-    """Return whether the agent's path leads to the end traced last, and not always to the best open cell."""
+    """Return whether the path ends at the cell traced last (TBA*), which need not be the best open cell."""
     return case.view.spec.key == "tba"
 
 
 def _best_before_tick(case: _AgentMove, end: int) -> int:
-    """Return the best open cell at the beginning of the tick, which is the one that the tick expanded first."""
+    """Return the open cell that was best when the tick began: the first cell that the tick expanded."""
     search = case.agent.search
     expanded = int(case.row["expanded"])
     if search is None or _path_is_traced(case) or not expanded or case.is_marked(log.RESTARTED):
@@ -270,7 +270,7 @@ def _explain_back_move(case: _AgentMove) -> Why:
 
 
 def _fork(case: _AgentMove) -> tuple[int, int]:
-    """Return the first ancestor of the cell left that is on the path, and the number of moves to it."""
+    """Return where the parents of the cell just left meet the agent's path, and the number of moves to that cell."""
     search, on_path = case.agent.search, set(case.agent.path.tolist())
     if search is None:
         return NOBODY, 0
@@ -278,7 +278,9 @@ def _fork(case: _AgentMove) -> tuple[int, int]:
     number, is_of = search.control[0].search, search.nodes["search"]
     cell, steps = case.before, 0
     while cell not in on_path:
-        if is_of[cell] != number or came[cell] == NOWHERE:  # entries of an earlier search may lead anywhere
+        if (
+            is_of[cell] != number or came[cell] == NOWHERE
+        ):  # the parent belongs to an earlier search, so it may lead anywhere
             return NOBODY, 0
         cell -= int(step[came[cell]])
         steps += 1

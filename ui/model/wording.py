@@ -22,7 +22,7 @@ _MAX_TICK_TIP = (
     f"the longest tick of all agents of this crowd together, of the last {TIMES} that were seen, in milliseconds"
 )
 NOT_YET = "..."  # shown for a number that is still being computed
-TRIAL_PLACE = 3  # index in the foot of a panel: after moves, back-moves and the ratio
+TRIAL_PLACE = 3  # index of the trial among the numbers in a panel's foot: after moves, back-moves and the ratio
 _TRIAL_TIP = "the present walk from start to goal; it is the last when nothing was left to learn in it"
 
 
@@ -145,7 +145,7 @@ _ARRIVED_RATIO_TIP = "the cost / optimal of the agents that have arrived"
 
 
 def crowd_costs(crowd: Crowd, pooled: float | None) -> str:
-    """Return the means of cost / optimal of a crowd by their names, with the tails that belong to them.
+    """Return a text with the two means of cost / optimal of a crowd, their names, the median and the maximum.
 
     Args:
         crowd: The crowd.
@@ -173,7 +173,7 @@ def crowd_fields(crowd: Crowd) -> list[Number]:
         Number("max/tick", whole(most), "most cells that one of them expanded in a tick"),
         Number("moves", whole(numbers.total("moves")), "of all together"),
     ]
-    if not crowd.tick_ms:  # no clock: the times were not recorded
+    if not crowd.tick_ms:  # the world has no clock, so tick times were not recorded
         fields = [field for field in fields if field.name != LONGEST]
     if stuck:
         fields.insert(
@@ -213,7 +213,7 @@ def _back_move_share_text(metrics: Metrics) -> str:
 
 
 def in_form(measure: Measure, form: str, metrics: Metrics) -> str:
-    """Return a measure in the form in which panels show it."""
+    """Return the value of a measure as text, in the given form (ratio, cost, whole number) in which panels show it."""
     number = measure.of(metrics)
     if form == RATIO:
         return ratio(number)
