@@ -6,14 +6,14 @@ import pytest
 from ui.draw.theme import PALETTES
 from ui.draw.thumb import FOLDER, SIDE, example_picture, name_of
 from ui.model import files
-from ui.model.files import _EXAMPLE_ORDER
+from ui.model.files import _EXAMPLE_ORDER_IN_GALLERY
 
 
 def test_each_picture_belongs_to_an_example_and_the_first_ones_have_theirs() -> None:
     names = {path.stem for path in files.examples()}
     pictures = {path.name for path in FOLDER.iterdir()}
     assert pictures <= {name_of(name, theme) for name in names for theme in PALETTES}
-    assert {name_of(name, theme) for name in _EXAMPLE_ORDER for theme in PALETTES} <= pictures
+    assert {name_of(name, theme) for name in _EXAMPLE_ORDER_IN_GALLERY for theme in PALETTES} <= pictures
 
 
 @pytest.mark.parametrize("theme", list(PALETTES))

@@ -43,6 +43,7 @@ def _put(session: Session, config: AgentConfig, put: Callable[[], None]) -> bool
 
 
 def _add(session: Session, config: AgentConfig) -> None:
+    """Add an agent to the run, as one undo entry."""
     with session.history.doing():
         session.do(commands.AddAgent(pinned(config)))
         session.focus(PanelKey(session.run.front, session.run.world.walkers[-1].id))
@@ -65,6 +66,7 @@ def replace_agent(session: Session, key: PanelKey, config: AgentConfig, then: Ca
 
 
 def _replace(session: Session, key: PanelKey, config: AgentConfig, then: Callable[[], None]) -> None:
+    """Remove the agent of a panel and put a new one in its place, as one undo entry; then call `then`."""
     session.focus(key)
     index, old_agent = session.panel_of(key), session.focused
     with session.doing(f"{old_agent.label if old_agent else 'an agent'} replaced"):

@@ -23,48 +23,48 @@ def _lines_with_text_replaced(lines: tuple[Line, ...], old: str, new: str) -> tu
     return tuple(replace(line, text=line.text.replace(old, new)) for line in lines)
 
 
-_NO_PATH = Line("no_path", "if no cell is open: there is no path", 1)
-_WALK = (
+_NO_PATH_LINE = Line("no_path", "if no cell is open: there is no path", 1)
+_WALK_LINES = (
     Line("", "if the agent stands on the path, before its end", 1),
     Line("follow", "move to the next cell of the path", 2),
 )
-_UNTIL_THEN = Line("", "until then: wait", 1)
-_ANEW = (
+_WAIT_LINE = Line("", "until then: wait", 1)
+_RESTART_LINES = (
     Line("", "when map, goal or parameters change:", 0),
     Line("restart", "begin the search anew at the agent", 1),
 )
-_GO_ON = (
+_LEARNER_RESTART_LINES = (
     Line("restart", "when the map or the goal changes: begin anew", 0),
     Line("", "if the goal has moved (all h is forgotten),", 1),
 )
-_WAKE = Line("", "or if no path was and one may be now (h kept)", 1)
-_FORGET = Line("", "or if new arcs are in reach (h forgotten, too)", 1)
-_CUT = Line("", "or if the way ahead is cut", 1)
-_CHEAPER = (
+_WAKE_LINE = Line("", "or if no path was and one may be now (h kept)", 1)
+_FORGET_H_LINE = Line("", "or if new arcs are in reach (h forgotten, too)", 1)
+_CUT_PATH_LINE = Line("", "or if the way ahead is cut", 1)
+_CHEAPER_NEIGHBOUR_LINES = (
     Line("", "for each neighbour t of s that is not closed:", 1),
     Line("", "if t is new, or g(s) + cost is less than g(t):", 2),
     Line("", "g(t) := that, parent of t := s, t is open", 3),
 )
-_FIRST_COME = (
+_NEW_NEIGHBOUR_LINES = (
     Line("", "for each neighbour t of s that is new:", 1),
     Line("", "t is open, and s its parent", 2),
 )
-_WITH_PATH = (
+_FOLLOW_PATH_LINES = (
     Line("", "every tick with a path:", 0),
     Line("follow", "move to the next cell of the path", 1),
 )
-_FOUND = (
-    _NO_PATH,
+_FOUND_GOAL_LINES = (
+    _NO_PATH_LINE,
     Line("found", "if the best open cell is the goal:", 1),
     Line("path", "path := parents from the goal to the root", 2),
-    _UNTIL_THEN,
-    *_WITH_PATH,
-    *_ANEW,
+    _WAIT_LINE,
+    *_FOLLOW_PATH_LINES,
+    *_RESTART_LINES,
 )
 _DELAYED_ASTAR = (
     Line("", "every tick without a path, with R to spend:", 0),
     Line("expand", "expand cells with least g + h, for r of R", 1),
-    _NO_PATH,
+    _NO_PATH_LINE,
     Line("found", "if the best is the goal: the search is done", 1),
     Line("trace", "follow parents back from the goal: c steps", 1),
     Line("", "for each expansion that is left of R", 1),
@@ -72,50 +72,50 @@ _DELAYED_ASTAR = (
     Line("bounce", "until then: to and fro beside the root", 1),
     Line("", "every tick with a path:", 0),
     Line("follow", "move to its next cell, first back to the root", 1),
-    *_ANEW,
+    *_RESTART_LINES,
 )
 _TB_WA = (
     Line("", "every tick, k times:", 0),
     Line("expand", "expand the open cell with least g + w h", 1),
-    _NO_PATH,
+    _NO_PATH_LINE,
     Line("found", "if the best open one is the goal: it is done", 1),
     Line("", "then:", 0),
     Line("path", "path := from the root to the best open cell", 1),
-    *_WALK,
+    *_WALK_LINES,
     Line("back", "else move back to the parent of its cell", 1),
 )
-_OR_SHORTER = (
+_SHORTER_PATH_LINES = (
     Line("", "or w times the estimate of a way by a new arc", 1),
     Line("", "is less than what is left to walk:", 1),
 )
-_REOPENS = Line("", "(closed cells open again by a cheaper way)", 1)
+_REOPENING_LINE = Line("", "(closed cells open again by a cheaper way)", 1)
 _TB_GBFS = _lines_with_text_replaced(_TB_WA, "g + w h", "h")
 _TBA = (
     Line("", "every tick, with R to spend:", 0),
     Line("expand", "expand best open cells, for r of R", 1),
-    _NO_PATH,
+    _NO_PATH_LINE,
     Line("found", "if the best is the goal: the search is done", 1),
     Line("trace", "go on following parents back from the", 1),
     Line("", "best open cell, c steps for an expansion", 1),
     Line("path", "at the root or the agent: that is the new path", 1),
-    *_WALK,
+    *_WALK_LINES,
     Line("back", "else if it is not at the root: to the parent", 1),
     Line("bounce", "else: back to where it came from", 1),
-    *_ANEW,
+    *_RESTART_LINES,
 )
-_LONGER = Line("path", "at the root or agent: new path, if not shorter", 1)
-_SHORTCUT = Line("shortcut", "off the goal's path: search from it to the agent", 1)
+_NOT_SHORTER_PATH_LINE = Line("path", "at the root or agent: new path, if not shorter", 1)
+_SHORTCUT_LINE = Line("shortcut", "off the goal's path: search from it to the agent", 1)
 _HOPELESS = Line("no_path", "no way on, or h(s) above any path: no path", 1)
-_LOOK = Line("expand", "look at all cells that d moves lead to", 1)
-_CHOOSE = Line("choose", "b := the one of the rim with least cost + h", 1)
-_MOVE = Line("move", "move one step towards b", 1)
+_LOOK_AHEAD_LINE = Line("expand", "look at all cells that d moves lead to", 1)
+_CHOOSE_LINE = Line("choose", "b := the one of the rim with least cost + h", 1)
+_MOVE_LINE = Line("move", "move one step towards b", 1)
 _LRTA = (
     Line("", "every tick, standing on s:", 0),
-    _LOOK,
-    _CHOOSE,
+    _LOOK_AHEAD_LINE,
+    _CHOOSE_LINE,
     Line("learn", "h(s) := that cost + h, if it is more", 1),
     _HOPELESS,
-    _MOVE,
+    _MOVE_LINE,
 )
 _P_LRTA = (
     Line("", "every tick, standing on s:", 0),
@@ -138,7 +138,7 @@ _ORACLE = (
     Line("ask", "try dmax, then less: d := the last depth that", 1),
     Line("", "leads to the same move (not charged for)", 2),
 )
-_BY_COST = Line("expand", "look at all cells up to a cost of gmax", 1)
+_LOOK_BY_COST_LINE = Line("expand", "look at all cells up to a cost of gmax", 1)
 _RIBS = (
     Line("", "every tick, standing on u:", 0),
     Line("expand", "learn g of u's neighbours that are not pruned", 1),
@@ -149,7 +149,7 @@ _RIBS = (
     Line("back", "else if u is not the start: back to its parent", 1),
     Line("no_path", "else if no f lies beyond T: there is no path", 1),
     Line("limit", "else T := the least f beyond T", 1),
-    *_ANEW,
+    *_RESTART_LINES,
 )
 _LOCAL_SEARCH = (
     Line("", "every tick, if no way is left, standing on s:", 0),
@@ -161,13 +161,13 @@ _LOCAL_SEARCH = (
     Line("", "every tick:", 0),
     Line("follow", "move to the next cell of the way", 1),
 )
-_ADAPTIVE = Line("learn", "h(t) of these := least f of an open cell - g(t)", 1)
-_MIN_LEARNED = Line("choose", "b := the goal if it is best, or least h - h0", 1)
-_STALE = Line("without data", "while the map is another: d := 1", 1)
-_LOOK_UP = Line("look up", "else d := what the database has for s", 1)
-_BEYOND = Line("", "if no way leads on, or h(s) is above any path:", 1)
-_NO_PATH_TO_GOAL = Line("no_path", "y is the goal: there is no path", 2)
-_LEARN = Line("learn", "h(s), toward y, := that, if it is more", 1)
+_ADAPTIVE_LEARN_LINE = Line("learn", "h(t) of these := least f of an open cell - g(t)", 1)
+_MIN_LEARNED_CHOICE_LINE = Line("choose", "b := the goal if it is best, or least h - h0", 1)
+_OTHER_MAP_LINE = Line("without data", "while the map is another: d := 1", 1)
+_LOOK_UP_LINE = Line("look up", "else d := what the database has for s", 1)
+_BLOCKED_OR_HOPELESS_LINE = Line("", "if no way leads on, or h(s) is above any path:", 1)
+_NO_PATH_TO_GOAL_LINE = Line("no_path", "y is the goal: there is no path", 2)
+_LEARN_LINE = Line("learn", "h(s), toward y, := that, if it is more", 1)
 _D_LRTA = (
     Line("", "every tick, standing on s, in a region:", 0),
     Line("without data", "while the map is another: y := the goal, d := 1", 1),
@@ -175,16 +175,16 @@ _D_LRTA = (
     Line("", "(where it has no subgoal: y := the goal)", 1),
     Line("again", "if s was visited before, or once no way led", 1),
     Line("reenter", "to a subgoal: y := goal, d := c", 2),
-    _LOOK,
-    _CHOOSE,
-    _LEARN,
-    _BEYOND,
-    _NO_PATH_TO_GOAL,
+    _LOOK_AHEAD_LINE,
+    _CHOOSE_LINE,
+    _LEARN_LINE,
+    _BLOCKED_OR_HOPELESS_LINE,
+    _NO_PATH_TO_GOAL_LINE,
     Line("drop", "else y := the goal from now on", 2),
-    _MOVE,
+    _MOVE_LINE,
 )
-_FOR_GOOD = Line("again", "once s was visited before, or no way led", 1)
-_NEVER = Line("reenter", "once no way led to a subgoal: y := goal, d := c", 1)
+_GOAL_AFTER_REVISIT_LINE = Line("again", "once s was visited before, or no way led", 1)
+_GOAL_AFTER_FAILURE_LINE = Line("reenter", "once no way led to a subgoal: y := goal, d := c", 1)
 _KNN_LRTA = (
     Line("", "every tick, standing on s, heading for y:", 0),
     Line("", "if, on a changed map, y is blocked or was not", 1),
@@ -200,14 +200,14 @@ _KNN_LRTA = (
     Line("choosing", "(spread steps a tick; on to y meanwhile)", 2),
     Line("expand", "look at the neighbours of s", 1),
     Line("choose", "b := the one with least cost + h", 1),
-    _LEARN,
-    _BEYOND,
-    _NO_PATH_TO_GOAL,
+    _LEARN_LINE,
+    _BLOCKED_OR_HOPELESS_LINE,
+    _NO_PATH_TO_GOAL_LINE,
     Line("drop", "else drop the record", 2),
     Line("move", "move to b", 1),
 )
-_ASK_AT_ONCE = Line("ask", "try the M most similar records:", 2)
-_FIRST_LIMIT = Line("", "at first: T := h of the root", 0)
+_TRY_RECORDS_LINE = Line("ask", "try the M most similar records:", 2)
+_FIRST_LIMIT_LINE = Line("", "at first: T := h of the root", 0)
 _IDA = (
     Line("expand", "go on to the next neighbour with f <= T", 1),
     Line("", "that is not on the way from the root", 2),
@@ -217,11 +217,11 @@ _IDA = (
     Line("", "that was met, and begin at the root again", 2),
     Line("no_path", "if there was none: there is no path", 1),
     Line("give up", "after so many expansions: it gives up", 1),
-    _UNTIL_THEN,
-    *_WITH_PATH,
-    *_ANEW,
+    _WAIT_LINE,
+    *_FOLLOW_PATH_LINES,
+    *_RESTART_LINES,
 )
-_KEY_OF_U = Line("", "key of t: m + h(s, t) + km; m := min(g, rhs)", 0)
+_KEY_DEFINITION_LINE = Line("", "key of t: m + h(s, t) + km; m := min(g, rhs)", 0)
 _DSTAR_LITE = (
     Line("expand", "u := the cell of U with the least key", 1),
     Line("lower", "if g(u) is more than rhs(u): g(u) := rhs(u)", 1),
@@ -238,7 +238,7 @@ _DSTAR_LITE = (
     Line("", "when the goal moves:", 0),
     Line("restart", "begin the search anew, from the goal", 1),
 )
-_MADE_ANEW = Line("rebuild", "on another map: regions are made anew, wait", 1)
+_REBUILD_LINE = Line("rebuild", "on another map: regions are made anew, wait", 1)
 _PRA = (
     Line("without data", "while the map is another: l := 0", 1),
     Line("begin", "else l := half the level on which one region", 1),
@@ -249,9 +249,9 @@ _PRA = (
     Line("", "of the way and their neighbours", 2),
     Line("cells", "where l = 0: A* among cells, to the goal", 1),
     Line("path", "found: that is the path", 1),
-    _UNTIL_THEN,
-    *_WITH_PATH,
-    *_ANEW,
+    _WAIT_LINE,
+    *_FOLLOW_PATH_LINES,
+    *_RESTART_LINES,
 )
 _PR_LRTA = (
     Line("", "every tick without a leg, on s in region r:", 0),
@@ -261,7 +261,7 @@ _PR_LRTA = (
     Line("look up", "else y, d := what the database has for s", 1),
     Line("reenter", "if a leg began on s before: y := goal's, d := c", 1),
     Line("expand", "look at all regions that d arcs lead to", 1),
-    _CHOOSE,
+    _CHOOSE_LINE,
     Line("learn", "h(r), toward y, := that, if it is more", 1),
     Line("refine", "leg := A* inside r and the next region to b", 1),
     Line("", "every tick:", 0),
@@ -290,7 +290,7 @@ def _lines_with_replaced(lines: tuple[Line, ...], *others: Line) -> tuple[Line, 
 
 
 def _tb_wa(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    return (*_TB_WA[:2], _REOPENS, *_TB_WA[2:]) if params["reopen"] else _TB_WA
+    return (*_TB_WA[:2], _REOPENING_LINE, *_TB_WA[2:]) if params["reopen"] else _TB_WA
 
 
 def _time_bounded_lines(
@@ -299,7 +299,7 @@ def _time_bounded_lines(
     """Return the lines of time-bounded search with its reactions to a change and to a missing path."""
     if params["no_path"] == "give-up":
         lines = _lines_with_text_replaced(lines, "there is no path", "it gives up")
-    return (*lines, *(_ANEW if params["restart"] == "eager" else _lazy_reaction_lines(params, is_greedy)))
+    return (*lines, *(_RESTART_LINES if params["restart"] == "eager" else _lazy_reaction_lines(params, is_greedy)))
 
 
 def _lazy_reaction_lines(params: Mapping[str, Value], is_greedy: bool) -> tuple[Line, ...]:
@@ -311,17 +311,19 @@ def _lazy_reaction_lines(params: Mapping[str, Value], is_greedy: bool) -> tuple[
     return (
         Line("", "when the map changes:", 0),
         Line("", f"if an arc {gone} is gone{':' if is_greedy else ','}", 1),
-        *(() if is_greedy else _OR_SHORTER),
+        *(() if is_greedy else _SHORTER_PATH_LINES),
         Line("restart", "begin the search anew at the agent", 2),
         Line("", "(later too, if a path leads over such an arc)", 1),
         Line("", "(for another goal or parameter in any case)", 1),
     )
 
 
-def _waiting(params: Mapping[str, Value], order: str, children: tuple[Line, ...] = _CHEAPER) -> tuple[Line, ...]:
+def _waiting(
+    params: Mapping[str, Value], order: str, children: tuple[Line, ...] = _CHEAPER_NEIGHBOUR_LINES
+) -> tuple[Line, ...]:
     """Return the lines of a search whose agent waits until it ends; `children` handle the neighbours of a cell."""
     return _search_loop_lines(
-        params, (Line("expand", f"close s := the open cell with least {order}", 1), *children, *_FOUND)
+        params, (Line("expand", f"close s := the open cell with least {order}", 1), *children, *_FOUND_GOAL_LINES)
     )
 
 
@@ -330,7 +332,7 @@ def _search_loop_lines(
 ) -> tuple[Line, ...]:
     """Return the lines of a search that runs either in one tick or, with a budget, over several ticks."""
     if params["mode"] == "instant":
-        return Line("", f"in one tick, until {end}:", 0), *(line for line in lines if line != _UNTIL_THEN)
+        return Line("", f"in one tick, until {end}:", 0), *(line for line in lines if line != _WAIT_LINE)
     return Line("", f"every tick until {end}, k times:", 0), *lines
 
 
@@ -340,18 +342,18 @@ def _wastar(params: Mapping[str, Value]) -> tuple[Line, ...]:
 
 
 def _tba(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    lines = _lines_with_replaced(_TBA, _LONGER) if params["switch"] == "longer" else _TBA
-    place = lines.index(_WALK[0])
-    return (*lines[:place], _SHORTCUT, *lines[place:]) if params["shortcut"] else lines
+    lines = _lines_with_replaced(_TBA, _NOT_SHORTER_PATH_LINE) if params["switch"] == "longer" else _TBA
+    place = lines.index(_WALK_LINES[0])
+    return (*lines[:place], _SHORTCUT_LINE, *lines[place:]) if params["shortcut"] else lines
 
 
 def _ida(params: Mapping[str, Value]) -> tuple[Line, ...]:
     lines = _lines_with_text_replaced(_IDA, "after so many expansions", f"after {params['most']:,} expansions")
-    return _FIRST_LIMIT, *_search_loop_lines(params, lines)
+    return _FIRST_LIMIT_LINE, *_search_loop_lines(params, lines)
 
 
 def _dstar_lite(params: Mapping[str, Value]) -> tuple[Line, ...]:
-    return _KEY_OF_U, *_search_loop_lines(params, _DSTAR_LITE, "s is settled")
+    return _KEY_DEFINITION_LINE, *_search_loop_lines(params, _DSTAR_LITE, "s is settled")
 
 
 def _pra(params: Mapping[str, Value]) -> tuple[Line, ...]:
@@ -359,7 +361,7 @@ def _pra(params: Mapping[str, Value]) -> tuple[Line, ...]:
     if params["after_change"] == "rebuild":
         lines = (
             *_lines_with_text_replaced(_lines_without_keys(lines, "without data"), "else l :=", "l :="),
-            _MADE_ANEW,
+            _REBUILD_LINE,
         )
     if params["level"]:
         lines = _lines_with_text_replaced(
@@ -384,7 +386,11 @@ def _pra(params: Mapping[str, Value]) -> tuple[Line, ...]:
 
 def _after_change_lines(params: Mapping[str, Value], is_cut: bool = False) -> tuple[Line, ...]:
     """Return the lines of a learning agent after a change; `is_cut`: it follows a path, which a change may cut."""
-    return (*_GO_ON, _FORGET if params["on_unblock"] == "reset" else _WAKE, *((_CUT,) if is_cut else ()))
+    return (
+        *_LEARNER_RESTART_LINES,
+        _FORGET_H_LINE if params["on_unblock"] == "reset" else _WAKE_LINE,
+        *((_CUT_PATH_LINE,) if is_cut else ()),
+    )
 
 
 def _lookahead_lines(params: Mapping[str, Value], *control: Line) -> tuple[Line, ...]:
@@ -394,7 +400,7 @@ def _lookahead_lines(params: Mapping[str, Value], *control: Line) -> tuple[Line,
 
 def _lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
     lines = _lookahead_lines(params)
-    return _lines_with_replaced(lines, _BY_COST) if params["lookahead_by"] == "cost" else lines
+    return _lines_with_replaced(lines, _LOOK_BY_COST_LINE) if params["lookahead_by"] == "cost" else lines
 
 
 def _p_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
@@ -423,10 +429,10 @@ def _database_controls(params: Mapping[str, Value]) -> tuple[bool, bool]:
 def _d_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
     has_goals, has_depths = _database_controls(params)
     if not has_goals:
-        return _lookahead_lines(params, *((_STALE, _LOOK_UP) if has_depths else ()))
-    lines = _lines_with_replaced(_D_LRTA, _FOR_GOOD) if params["reentrance"] == "for good" else _D_LRTA
+        return _lookahead_lines(params, *((_OTHER_MAP_LINE, _LOOK_UP_LINE) if has_depths else ()))
+    lines = _lines_with_replaced(_D_LRTA, _GOAL_AFTER_REVISIT_LINE) if params["reentrance"] == "for good" else _D_LRTA
     if params["reentrance"] == "never":
-        lines = _lines_with_replaced(_lines_without_keys(_D_LRTA, "again"), _NEVER)
+        lines = _lines_with_replaced(_lines_without_keys(_D_LRTA, "again"), _GOAL_AFTER_FAILURE_LINE)
     lines = (*lines, *_after_change_lines(params))
     if has_depths:
         return _lines_with_text_replaced(lines, "d := c", "d := its depth") if takes_stored_depth(params) else lines
@@ -438,7 +444,10 @@ def _d_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
 def _knn_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
     left_out = {"straight": not params["direct"], "second": not params["skip_first"], "choosing": not params["spread"]}
     lines = _lines_without_keys(_KNN_LRTA, *(key for key, is_out in left_out.items() if is_out))
-    return (*(lines if params["direct"] else _lines_with_replaced(lines, _ASK_AT_ONCE)), *_after_change_lines(params))
+    return (
+        *(lines if params["direct"] else _lines_with_replaced(lines, _TRY_RECORDS_LINE)),
+        *_after_change_lines(params),
+    )
 
 
 def _pr_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
@@ -463,11 +472,11 @@ def _pr_lrta(params: Mapping[str, Value]) -> tuple[Line, ...]:
 _BY_KIND: Mapping[str, Callable[[Mapping[str, Value]], tuple[Line, ...]]] = {
     "astar": lambda params: _waiting(params, "f = g + h"),
     "wastar": _wastar,
-    "gbfs": lambda params: _waiting(params, "h", _FIRST_COME),
+    "gbfs": lambda params: _waiting(params, "h", _NEW_NEIGHBOUR_LINES),
     "ida": _ida,
     "delayed-astar": lambda _: _DELAYED_ASTAR,
-    "tb-wa": lambda params: (*_tb_wa(params), *_ANEW),
-    "tb-gbfs": lambda _: (*_TB_GBFS, *_ANEW),
+    "tb-wa": lambda params: (*_tb_wa(params), *_RESTART_LINES),
+    "tb-gbfs": lambda _: (*_TB_GBFS, *_RESTART_LINES),
     "rtb-wa": lambda params: _time_bounded_lines(params, _tb_wa(params)),
     "rtb-gbfs": lambda params: _time_bounded_lines(params, _TB_GBFS, is_greedy=True),
     "tba": _tba,
@@ -475,8 +484,8 @@ _BY_KIND: Mapping[str, Callable[[Mapping[str, Value]], tuple[Line, ...]]] = {
     "p-lrta": _p_lrta,
     "k-lrta": _local_search,
     "lss-lrta": _local_search,
-    "rtaa": lambda params: _local_search(params, _ADAPTIVE),
-    "da-rtaa": lambda params: _local_search(params, _ADAPTIVE, _MIN_LEARNED),
+    "rtaa": lambda params: _local_search(params, _ADAPTIVE_LEARN_LINE),
+    "da-rtaa": lambda params: _local_search(params, _ADAPTIVE_LEARN_LINE, _MIN_LEARNED_CHOICE_LINE),
     "ribs": _ribs,
     "dstar-lite": _dstar_lite,
     "d-lrta": _d_lrta,

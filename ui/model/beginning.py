@@ -108,6 +108,7 @@ class _UserEditedWorld:
         self.settings["tick_ms"] = milliseconds
 
     def _set(self, agent: int, **changes: Any) -> None:
+        """Change fields of the configuration of an agent, if it still exists."""
         if agent in self.agents:
             self.agents[agent] = replace(self.agents[agent], **changes)
 

@@ -17,7 +17,7 @@ def branch_here(session: Session) -> Branch:
     with session.doing("branch made"):
         branch = session.run.tree.branch(session.run.front)
         branch.timeline.settle()
-        _show_beside(session, branch, agent)
+        _show_and_focus_branch(session, branch, agent)
     return branch
 
 
@@ -32,11 +32,11 @@ def add(session: Session, words: str, make: Callable[[], Branch], agent: int) ->
     """
     with session.doing(words):
         branch = make()
-        _show_beside(session, branch, agent)
+        _show_and_focus_branch(session, branch, agent)
     return branch
 
 
-def _show_beside(session: Session, branch: Branch, agent: int) -> None:
+def _show_and_focus_branch(session: Session, branch: Branch, agent: int) -> None:
     session.run.show([*session.run.shown, branch.number])
     session.focus(PanelKey(branch.number, agent))
 

@@ -53,6 +53,7 @@ def params_text(spec: AgentSpec, params: Mapping[str, Value], separator: str = "
 
 
 def _plain(param: Param | None, value: Value) -> str:
+    """Return a parameter value as the command line spells it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if param and param.zero and not value:

@@ -109,6 +109,7 @@ class CrowdTracker:
             self._record_tick_time(timeline.world, walkers)
 
     def _begin(self, timeline: Timeline, walkers: list[Walker]) -> None:
+        """Begin the counts from the starts of the agents."""
         self._generation, self.tick = timeline.generation, min((walker.joined for walker in walkers), default=0)
         self.visits = np.zeros(timeline.world.grid.cells, np.uint32)
         starts = np.array([walker.start for walker in walkers], np.int32)
@@ -117,6 +118,7 @@ class CrowdTracker:
         self.stamp += 1
 
     def _count_new_ticks(self, timeline: Timeline) -> None:
+        """Add the ticks after the last counted one to the counts."""
         cells = timeline.history.cells(self.agents, self.tick, timeline.tick, self.tails[:, -1])
         self._count(cells[:, 1:][cells[:, 1:] != cells[:, :-1]])
         self.tails = np.ascontiguousarray(np.concatenate([self.tails, cells[:, 1:]], axis=1)[:, -TAIL:])
@@ -124,6 +126,7 @@ class CrowdTracker:
         self.stamp += 1
 
     def _count(self, cells: npt.NDArray[np.int32]) -> None:
+        """Add a visit to each of these cells."""
         np.add.at(self.visits, cells, np.uint32(1))
 
     def _record_tick_time(self, world: World, walkers: list[Walker]) -> None:

@@ -50,6 +50,7 @@ class Distances:
         return self._measured(timeline, cell) if np.isnan(known) else known
 
     def _look_at_map(self, timeline: Timeline, run: int, goal: int) -> None:
+        """Clear the cache if the run, the map or the goal is another than that of the cached distances."""
         world = timeline.world
         map_key = (run, world.grid.version, goal)
         if map_key != self._map:
@@ -57,6 +58,7 @@ class Distances:
             self._own = None if goal == world.goal else OptimalityTracker(world.grid, goal, world.start, is_on=True)
 
     def _measured(self, timeline: Timeline, cell: int) -> float | None:
+        """Compute the distance from a cell, store it and return it; None while its search is incomplete."""
         distance: float | None = np.inf
         if timeline.world.grid.is_free(cell):
             distance = self._own.distance_within(cell, A_TICK) if self._own else timeline.true_distance(cell)

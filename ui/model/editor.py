@@ -81,6 +81,7 @@ class Editor:
             self._paint(tools.flood(self.session.run.world.grid.free_map, point))
 
     def _stroke_kind(self, point: Point, erases: bool, rectangle: bool) -> str:
+        """Return what a press at a cell begins: a tool, or the drag of the "start" or "goal" drawn there."""
         if self.state.held is not None:
             return SELECT
         world = self.session.run.world
@@ -176,6 +177,7 @@ class Editor:
     # --- edits ------------------------------------------------------------------------------------
 
     def _paint(self, cells: list[Point], blocks: bool | None = None) -> None:
+        """Block or free the cells that are on the map; by default, as the drag in progress does."""
         grid = self.session.run.world.grid
         if blocks is None:
             blocks = self.drag is not None and self.drag.blocks
@@ -183,6 +185,7 @@ class Editor:
         painting.paint(self.session, [grid.cell(x, y) for x, y in inside], block=blocks)
 
     def _shape(self, drag: Drag) -> list[Point]:
+        """Return the cells of the line or rectangle of a drag."""
         if drag.kind == LINE:
             return tools.stroke(drag.first, drag.last, self.state.brush)
         return tools.rectangle(drag.first, drag.last)
@@ -240,6 +243,7 @@ class Editor:
             self.session.restart_with(start=point)
 
     def _refuse(self, name: str, point: Point) -> None:
+        """Show why the start or goal cannot be at a cell."""
         why = "that cell is blocked" if self._is_inside(point) else "that is beside the map"
         self.session.told.messages.append(f"the {name} cannot be at {point}: {why}")
 

@@ -65,7 +65,7 @@ DEFAULT_AGENTS = (
 MAX_EDITED_CELLS = 4096
 """Maximum number of edited cells to save as an edit at tick 0; a map with more edited cells is saved as a whole."""
 
-_EXAMPLE_ORDER = (
+_EXAMPLE_ORDER_IN_GALLERY = (
     "scrubbing",
     "weights",
     "bridges",
@@ -216,7 +216,7 @@ def scenario_from_generated(
 def examples() -> list[Path]:
     """Return the scenario files of the gallery, in its order."""
     found = {name: Path(named_file(name)) for name in SCENARIOS.names()}
-    known = [name for name in _EXAMPLE_ORDER if name in found]
+    known = [name for name in _EXAMPLE_ORDER_IN_GALLERY if name in found]
     return [found[name] for name in [*known, *sorted(set(found) - set(known))]]
 
 

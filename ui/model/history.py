@@ -146,6 +146,7 @@ class History:
             self._apply_command(command)
 
     def _apply_command(self, command: Command) -> None:
+        """Apply a command to the run, and append it to the commands of the open entry."""
         entry = self._begun()
         stroke = self._run_owner.run.do(command, entry.stroke)
         entry.stroke = stroke if entry.is_stroke else 0
@@ -167,6 +168,7 @@ class History:
         return current[0] if is_same else None
 
     def _begun(self) -> _OpenEntry:
+        """Return the open entry, which must exist."""
         assert self._open_entry is not None
         return self._open_entry
 
@@ -217,15 +219,18 @@ class History:
             self._show_changed_run()
 
     def _run_change_since(self, entry: _OpenEntry) -> "InRun":
+        """Return what has changed in the run, and in the focus, since an entry was opened."""
         owner = self._run_owner
         change = RunChange.between(entry.before, owner.run.state())
         return InRun(owner, change, entry.focused, owner.focused_key)
 
     def _words_of(self, told: Sequence[Command]) -> str:
+        """Return the description of an entry that consists of these commands."""
         names = RunNames(self._run_owner.run.timeline)
         return ", ".join(command.say(names) for command in together(told))
 
     def _branch_name(self) -> str:
+        """Return the name of the front branch if the run has several branches, else ""."""
         tree = self._run_owner.run.tree
         return tree[self._run_owner.run.front].name if len(tree.branches) > 1 else ""
 
@@ -269,6 +274,7 @@ class History:
         self._run_owner.changed()
 
     def _turn(self, source: list[Done], target: list[Done], forwards: bool) -> Done | None:
+        """Undo or redo the last entry of `source` and move it to `target`; return None if `source` is empty."""
         if not source:
             return None
         self.deeds += 1
@@ -435,6 +441,7 @@ def _common_prefix_length(one: Sequence[Entry], other: Sequence[Entry]) -> int:
 
 
 def _without_log(state: BranchState | None) -> BranchState | None:
+    """Return the state of a branch without the entries of its log."""
     return None if state is None else replace(state, entries=())
 
 
@@ -463,6 +470,7 @@ class RunChange:
 
     @property
     def _is_reordered(self) -> bool:
+        """Return whether the panels that exist in both states have another order."""
         both = set(self.before.order) & set(self.after.order)
         one, other = ([key for key in state.order if key in both] for state in (self.before, self.after))
         return one != other

@@ -93,6 +93,7 @@ class AutosaveJournal:
 
     @staticmethod
     def _new(run: Run, agent: int) -> Journal:
+        """Return a new journal of a run, with the branch and agent that have the focus."""
         return Journal(looking_at(run, agent=agent), run.tree)
 
     def _retry_journal(self, failed: Journal) -> None:
@@ -156,6 +157,7 @@ class SettingsKeeper:
             self._disk_writer.do(lambda: self._write(settings))
 
     def _write(self, settings: Settings) -> None:
+        """Write the settings; called in the background thread."""
         self._problem = save_settings(settings, self.path)
         if self._problem is None:
             self._written_settings = settings

@@ -74,16 +74,19 @@ def first_parting(session: Session) -> Moment | None:
 
 
 def _record(session: Session, panel: Panel) -> Record:
+    """Return the record of the agent of a panel."""
     return session.run.tree[panel.key.branch].timeline.records[panel.key.agent]
 
 
 def _records(session: Session) -> Iterator[tuple[Panel, Record]]:
+    """Yield the panels of single agents with their records."""
     for panel in session.run.panels:
         if panel.crowd is None:
             yield panel, _record(session, panel)
 
 
 def _at(session: Session, cell: int) -> str:
+    """Return the coordinates of a cell as text."""
     return "({}, {})".format(*session.run.world.grid.xy(cell))
 
 
@@ -130,6 +133,7 @@ def _difference_text(session: Session, found: Parting, names: tuple[str, str]) -
 
 
 def _value(session: Session, what: str, value: int) -> str:
+    """Return a differing value of an agent as text; `what` names the kind of value."""
     if what in ("cell", "start"):
         return _at(session, value)
     if what == "phase":
@@ -138,6 +142,7 @@ def _value(session: Session, what: str, value: int) -> str:
 
 
 def _marks(marks: int) -> str:
+    """Return the marks of a tick in words."""
     words = [word for mark, word in _MARKS.items() if marks & mark]
     return " and ".join(words) or "nothing of the kind"
 

@@ -36,7 +36,7 @@ class Note:
         return self.is_of_walk and view.status in ENDED
 
 
-def _has_moved(view: WalkerView) -> bool:
+def _has_made_a_move(view: WalkerView) -> bool:
     return view.metrics.moves >= 1
 
 
@@ -58,7 +58,7 @@ NOTES = (
         Highlight("one cell a tick", "best"),
         "The diamond is the cell that looks best so far. This agent may look at one cell a tick, and walks towards "
         "the best while it searches.",
-        _has_moved,
+        _has_made_a_move,
         is_of_walk=True,
     ),
     Note(

@@ -41,6 +41,7 @@ class OwnAgents:
                 self._replace_agents_of_file(key)
 
     def _is_changed(self, key: str) -> bool:
+        """Return whether the file of an agent has changed since the last check."""
         with suppress(OSError):  # the file may be missing while an editor writes it
             about = own_files.LOADED[key].path.stat()
             before, self._seen[key] = self._seen.get(key), (about.st_mtime_ns, about.st_size)
@@ -48,6 +49,7 @@ class OwnAgents:
         return False
 
     def _replace_agents_of_file(self, key: str) -> None:
+        """Read the file of an agent again, and repeat the run in a new branch if its version has changed."""
         spec = BY_KEY[key]
         before = spec.param(VERSION)
         path = own_files.LOADED[key].path

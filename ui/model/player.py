@@ -139,6 +139,7 @@ class Player:
         self._has_reached_pause = is_new and self.clock.is_running and self.session.is_at_pause
 
     def _pass_frame_time(self, seconds: float, most_s: float) -> None:
+        """Seek, play backwards, or advance the due ticks, depending on the playback state."""
         if self.session.run.is_seeking:
             self.session.continue_seek()
         elif self.is_backwards:
@@ -200,6 +201,7 @@ class Player:
             self.session.begin_seek(self.session.tick - ticks)
 
     def _check_run_until(self) -> str | None:
+        """End the "run until" in progress if it is met or the run is over, and return the text to show about it."""
         session, until = self.session, self.session.until
         is_met = session.is_stopped_by_rule
         if until is None or not (is_met or session.run.is_over):

@@ -84,6 +84,7 @@ _TWO_EXPANDING_LINES: dict[str, tuple[str, str, Callable[[WalkerView], int]]] = 
 
 
 def _expanded(view: WalkerView) -> list[str]:
+    """Return the line that expands cells if the tick has expanded any."""
     return ["expand"] if int(view.rows[-1].expanded) else []
 
 
@@ -125,6 +126,7 @@ def _d_lrta(view: WalkerView, before: int) -> list[str]:
 
 
 def _reentered(view: WalkerView) -> list[str]:
+    """Return the line of a re-entry if the tick is marked as one."""
     return ["reenter"] if int(view.rows[-1].marks) & log.REENTERED else []
 
 
@@ -261,6 +263,7 @@ def _pra(view: WalkerView, before: int) -> list[str]:
 
 
 def _walk(view: WalkerView, before: int) -> list[str]:
+    """Return the line of the move of a tick, if there was one."""
     if view.position == before:
         return []
     return ["back"] if int(view.rows[-1].marks) & log.BACK_MOVE else ["follow"]

@@ -358,6 +358,7 @@ class Run:
             self.order = [key for key in self.order if key.branch in branches]
 
     def _report_notes(self, timeline: Timeline) -> None:
+        """Report each note of a timeline once."""
         for note in timeline.notes():
             if (note.tick, note.text) not in self._said:
                 self._said.add((note.tick, note.text))
@@ -397,6 +398,7 @@ class Run:
                 self._follow_crowd_trail(branch, key, self._crowd_tracker(branch, members), members)
 
     def _update_trail(self, branch: Branch, key: PanelKey, walker: Walker) -> None:
+        """Update the trail in a panel to the agent's recorded cells up to the current tick."""
         timeline, trail = branch.timeline, self.trails.get(key)
         if timeline.is_seeking and trail is not None:
             return  # until the seek arrives, the world of before stays on screen, so its trail stays as well
@@ -509,6 +511,7 @@ class Run:
         return walker is not None and walker.id == key.agent and not walker.config.group
 
     def _panels_of(self, branch: Branch) -> list[Panel]:
+        """Return the panels of a branch in the order of its agents."""
         world = branch.timeline.world
         snapshot = world.snapshot({walker.id for walker in world.walkers if not walker.config.group})
         name = branch.name if len(self.shown) > 1 else ""
@@ -523,6 +526,7 @@ class Run:
         return sorted([*single_panels, *crowd_panels], key=lambda panel: indices[panel.key.agent])
 
     def _crowd_panel(self, branch: Branch, members: list[Walker], snapshot: Snapshot, name: str) -> Panel:
+        """Return the panel of a crowd, with the view of the member whose search is drawn."""
         world, key = branch.timeline.world, PanelKey(branch.number, members[0].id)
         crowd = self._crowd_tracker(branch, members).crowd(world, members)
         # Viewing an agent may write to its memory, which is forbidden while a keyframe is read.
@@ -564,6 +568,7 @@ class Run:
         )
 
     def _kinship_distance(self, a: PanelKey, b: PanelKey) -> int:
+        """Return how distant two panels are as a pair to compare, from 0 (the agent in the parent branch) to 3."""
         if b.agent != a.agent or b.branch == a.branch:
             return 3
         if self.tree[a.branch].parent == b.branch:

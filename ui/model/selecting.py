@@ -129,6 +129,7 @@ class Selecting:
         return self.drag.piece, self.state.selection.moved(*self.drag.by)
 
     def _selection_after_drag(self, drag: _Drag) -> Selection | None:
+        """Return the selection that a release at the present cell would leave."""
         chosen = self.state.selection
         if drag.piece is not None:
             return None if chosen is None else chosen.moved(*drag.by)
@@ -173,6 +174,7 @@ class Selecting:
             self.state.selection = Selection.between(self.state.anchor, cursor, self.grid)
 
     def _told(self) -> str:
+        """Return a message about the selected cells."""
         return f"selected: {self.state.selection}" if self.state.selection is not None else "nothing to select"
 
     # --- copying ----------------------------------------------------------------------------------
@@ -200,6 +202,7 @@ class Selecting:
         return "click to put it down, {key:put_down} at the cell cursor; {key:cancel} lets go of it"
 
     def _selection_centre(self) -> Point:
+        """Return the centre of the selection, or of the map if nothing is selected."""
         chosen = self.state.selection
         if chosen is None:
             return self.grid.width // 2, self.grid.height // 2
@@ -241,6 +244,7 @@ class Selecting:
         return ""
 
     def _free(self, words: str) -> None:
+        """Free the selected cells, as one undo entry."""
         with self.session.doing(words):
             self.fill(block=False)
 

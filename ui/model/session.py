@@ -95,6 +95,7 @@ class Session:
         self._replace_run(run, agent)
 
     def _replace_run(self, run: Run, agent: int) -> None:
+        """Make `run` the open run and focus an agent of its front branch; the undo history is kept."""
         self.run, self.unsaved = run, Unsaved(run)
         self._runs += 1
         self._agent = agent
@@ -147,6 +148,7 @@ class Session:
             self.when_ready(configs_of(self.run), grid, partial(self._begin_again_with_movement, movement))
 
     def _begin_again_with_movement(self, movement: Movement) -> None:
+        """Begin again with another movement rule; called when the data for it is prepared."""
         self.told.messages.append(f"tick 0 again: {movement.words}")
         self._begin_again(f"begun again with {movement.words}", True, lambda scenario: scenario.moved_by(movement))
 

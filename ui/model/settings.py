@@ -218,6 +218,7 @@ class _SettingsReader:
         )
 
     def _value(self, data: Mapping[str, Any], param: Param, default: Any) -> Any:
+        """Return the value of a setting if it is valid; otherwise add a problem and return the default."""
         if param.name not in data:
             return default
         return self._parsed_or_default(lambda: param.parse(data[param.name], param.name), default)
@@ -251,6 +252,7 @@ class _SettingsReader:
         return visible
 
     def _heat(self) -> HeatSetting:
+        """Return the heat setting, with invalid parts replaced by defaults."""
         part, base = self._part("heat", dict), HeatSetting()
         return HeatSetting(
             self._value(part, HEAT_KIND, base.kind),

@@ -189,6 +189,7 @@ def _begin(folder: Path, path: Path, sketch: Sketch, jobs: int | None) -> Study:
 
 
 def _value(point: Point, axis: Axis) -> Value | None:
+    """Return the value of a setting along an axis of a sweep; None if it has none."""
     return point.budget if axis.name == BUDGET_AXIS else point.params.get(axis.name)
 
 
@@ -201,6 +202,7 @@ def _points(rows: Iterable[Sequence[Any]]) -> list[Point]:
 
 
 def _point_of_runs(setting: tuple[Any, ...], rows: Sequence[Sequence[Any]]) -> Point:
+    """Return the results of the runs of one setting."""
     kind, label, params, budget = setting
     runs = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
     totals = Totals()

@@ -75,12 +75,14 @@ class Trail:
         self._count = new
 
     def _make_room(self, needed: int) -> None:
+        """Double the arrays until they have room for `needed` entries."""
         while needed > self._cells.size:
             for name in ("_cells", "_marks", "_expanded", "_total_costs", "_revisit_counts"):
                 array = getattr(self, name)
                 setattr(self, name, np.concatenate([array, np.zeros_like(array)]))
 
     def _costs_of_moves(self, old: int, new: int) -> npt.NDArray[np.float64]:
+        """Return the cost of the move of each entry; 0 for a move back to the start of a trial."""
         cells = self._cells[old - 1 : new]
         dx = np.abs(np.diff(cells % self._width))
         dy = np.abs(np.diff(cells // self._width))

@@ -98,13 +98,14 @@ def why(snapshot: Snapshot, view: WalkerView, before: int) -> Why:
     case = _AgentMove(snapshot, view, before, view.rows[-1])
     if case.is_marked(log.TRIAL):
         return Why(f"It came to the goal; trial {view.metrics.trial} begins at the start, with all that was learned.")
-    found = _explainer(case)(case)
+    found = _explainer_of_move(case)(case)
     if case.is_marked(log.RESTARTED):
         return Why(f"Its search began anew in this tick. {found.text}", found.best, found.was, found.fork)
     return found
 
 
 def _explain_end(view: WalkerView) -> str:
+    """Return why an agent did nothing in this tick."""
     if view.offence is not None:
         return f"It {view.offence.word} in tick {view.offence.tick:,}, and was stopped: {view.offence.what}."
     if view.status is Status.NO_PATH:
@@ -116,7 +117,7 @@ def _explain_end(view: WalkerView) -> str:
     return "It has not done anything yet."
 
 
-def _explainer(case: _AgentMove) -> Callable[[_AgentMove], Why]:
+def _explainer_of_move(case: _AgentMove) -> Callable[[_AgentMove], Why]:
     if not case.has_moved:
         return _explain_staying
     key, family = case.view.spec.key, case.view.spec.family
@@ -143,11 +144,11 @@ def _explain_staying(case: _AgentMove) -> Why:
     return Why(f"It stays where it is: {PHASE_WORDS[case.phase]}.")
 
 
-def _ribs_stays(case: _AgentMove) -> str:
+def _ribs_staying_text(case: _AgentMove) -> str:
     return f"At the start nothing was left to enter: the limit on f is now {_n(case.agent.numbers['limit'])}."
 
 
-def _ida_stays(case: _AgentMove) -> str:
+def _ida_staying_text(case: _AgentMove) -> str:
     if case.view.status is Status.GAVE_UP:
         return "It has given up: there were too many ways to try."
     limit, deep = case.agent.numbers["limit"], case.agent.tracing.size
@@ -156,13 +157,13 @@ def _ida_stays(case: _AgentMove) -> str:
     return f"It waits: depth first along ways with f up to {_n(limit)}, {_in_moves(deep - 1)} deep now."
 
 
-def _dstar_lite_stays(case: _AgentMove) -> str:
+def _dstar_lite_staying_text(case: _AgentMove) -> str:
     left = int(case.agent.numbers["inconsistent"])
     cells = "1 cell waits" if left == 1 else f"{left:,} cells wait"
     return f"It waits until its way is sure: {cells} to be made right, next {case.at(case.agent.best)}."
 
 
-def _pra_stays(case: _AgentMove) -> str:
+def _pra_staying_text(case: _AgentMove) -> str:
     if case.phase == log.WAITING:
         return "It waits while the regions of the changed map are made anew."
     level, inside = int(case.agent.numbers["level"]), case.agent.groups["corridor"]
@@ -172,11 +173,11 @@ def _pra_stays(case: _AgentMove) -> str:
     return f"It waits: it looks for the way {where}."
 
 
-def _d_lrta_stays(case: _AgentMove) -> str:
+def _d_lrta_staying_text(case: _AgentMove) -> str:
     return "No way leads to its subgoal: from now on it heads for the goal."
 
 
-def _knn_lrta_stays(case: _AgentMove) -> str:
+def _knn_lrta_staying_text(case: _AgentMove) -> str:
     return "No way leads to the next cell of its record: it drops the record, and chooses again."
 
 
@@ -235,6 +236,7 @@ def _best_before_tick(case: _AgentMove, end: int) -> int:
 
 
 def _heading(case: _AgentMove, end: int) -> str:
+    """Return the beginning of a sentence: where the agent heads, and whether that has changed."""
     was = _best_before_tick(case, end)
     if _path_is_traced(case):
         return f"The path traced last leads to {case.with_f(end)}"
@@ -371,6 +373,7 @@ def _record(case: _AgentMove) -> str:
 
 
 def _target(case: _AgentMove, cell: int) -> str:
+    """Return the words for a target cell: the goal or a subgoal."""
     return "the goal" if cell == case.view.goal else f"the subgoal {case.at(cell)}"
 
 
@@ -503,10 +506,10 @@ _EXPLAINER_BY_KEY: dict[str, Callable[[_AgentMove], Why]] = {
 }
 _EXPLAINER_BY_FAMILY: dict[str, Callable[[_AgentMove], Why]] = {"time-bounded": _time_bounded}
 _STAY_TEXT_BY_KEY: dict[str, Callable[[_AgentMove], str]] = {
-    "ribs": _ribs_stays,
-    "ida": _ida_stays,
-    "dstar-lite": _dstar_lite_stays,
-    "pra": _pra_stays,
-    "d-lrta": _d_lrta_stays,
-    "knn-lrta": _knn_lrta_stays,
+    "ribs": _ribs_staying_text,
+    "ida": _ida_staying_text,
+    "dstar-lite": _dstar_lite_staying_text,
+    "pra": _pra_staying_text,
+    "d-lrta": _d_lrta_staying_text,
+    "knn-lrta": _knn_lrta_staying_text,
 }
