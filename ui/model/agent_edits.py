@@ -18,14 +18,14 @@ from ui.model.session import Session
 
 
 def _nothing() -> None:
-    """Do nothing: no caller waits for the end."""
+    """Do nothing: the default callback, for callers that need not know when the change is done."""
 
 
 # --- adding and removing --------------------------------------------------------------------------
 
 
 def add(session: Session, config: AgentConfig) -> bool:
-    """Add an agent at the start; return False and show a message if it is not legal."""
+    """Add an agent at the start once its data is prepared; return False and show a message if it is not legal."""
     return _put(session, config, partial(_add, session, config))
 
 
@@ -56,7 +56,7 @@ def replace_agent(session: Session, key: PanelKey, config: AgentConfig, then: Ca
         session: The open session.
         key: Panel of the agent.
         config: The new agent.
-        then: Called after the replacement.
+        then: Callback after the replacement.
 
     Returns:
         False if the new agent is not legal; a message is then shown.
@@ -87,7 +87,7 @@ def remove(session: Session, key: PanelKey) -> None:
 
 
 def _command_for_panel(session: Session, key: PanelKey, command: commands.Told) -> Command:
-    """Return a command to the agent of a panel, or to its whole crowd."""
+    """Return the command for the agent of a panel, or for all agents if the panel shows a crowd."""
     walker = session.run.walker(key)
     group = walker.config.group if walker else ""
     return commands.ToGroup(group, replace(command, agent=0)) if group else command
@@ -101,7 +101,7 @@ def set_param(session: Session, key: PanelKey, name: str, value: Value, then: Ca
         key: Panel of the agent.
         name: Name of the parameter.
         value: New value.
-        then: Called after the change, and also if the value is not legal.
+        then: Callback after the change, and also if the value is not legal.
     """
     session.focus(key)
     walker = session.run.walker(key)
@@ -126,7 +126,7 @@ def _set_param(session: Session, key: PanelKey, name: str, value: Value, then: C
 
 
 def set_budget(session: Session, key: PanelKey, budget: int | None) -> None:
-    """Give an agent a budget of its own; with None, the shared one."""
+    """Set an own budget of an agent; None makes the agent use the shared budget."""
     session.focus(key)
     walker = session.run.walker(key)
     told = _command_for_panel(session, key, commands.SetBudget(budget, key.agent))
@@ -144,7 +144,7 @@ def do_if_allowed(session: Session, agents: Iterable[Walker], budget: int, comma
 
 
 def move_goal(session: Session, key: PanelKey, cell: int) -> None:
-    """Set an own goal of the agent of a panel, or one for all agents of its crowd."""
+    """Set an own goal of the agent of a panel, or the same goal for all agents if the panel shows a crowd."""
     session.focus(key)
     session.do(_command_for_panel(session, key, commands.MoveGoal(cell, key.agent)))
 
@@ -168,13 +168,13 @@ def name_agent(session: Session, key: PanelKey, label: str) -> None:
 
 
 def move_panel(session: Session, key: PanelKey, by: int) -> None:
-    """Move a panel by some positions. Agents do not interact, so their order affects nothing else."""
+    """Move a panel by some positions in the display order. The simulation does not depend on that order."""
     walker = session.run.walker(key)
     with session.doing(f"{walker.label if walker else 'a panel'} moved"):
         _move_panel_to(session, key, max(0, session.panel_of(key) + by))
 
 
 def _move_panel_to(session: Session, key: PanelKey, index: int) -> None:
-    """Move a panel to an index among the panels; to the end if there are fewer."""
+    """Move a panel to an index in the display order, or to the end if there are fewer panels."""
     others = [panel.key for panel in session.run.panels if panel.key != key]
     session.run.arrange([*others[:index], key, *others[index:]])

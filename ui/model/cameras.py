@@ -10,7 +10,7 @@ PAN_STEP_PX = 80
 
 @dataclass(frozen=True)
 class View:
-    """Camera without a panel size: centre in map coordinates and zoom in pixels per cell; survives any resize."""
+    """Camera that does not depend on the size of a panel: centre in map coordinates, and zoom in pixels per cell."""
 
     zoom: float
     x: float
@@ -23,8 +23,10 @@ class Cameras:
     def __init__(self) -> None:
         self.is_linked = True
         self.follows = False
-        self._shared_view: View | None = None  # view of all linked panels; None shows the whole map
-        self._own: dict[PanelKey, View | None] = {}
+        self._shared_view: View | None = (
+            None  # view of linked panels and of panels without an own view; None: whole map
+        )
+        self._own: dict[PanelKey, View | None] = {}  # views of single panels while the panels are not linked
 
     def forget(self) -> None:
         """Show the whole map in all panels and follow no agent, after another map was opened."""

@@ -19,7 +19,7 @@ from ui.model.key_words import worded
 ANY, RUN, EDIT = "any", "run", "edit"
 
 Action = Callable[[Any], None]
-"""Function of a command, called with the window."""
+"""Function that performs a command; its argument is the window."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Command:
     help: str
     group: str
     act: Action
-    mode: str = ANY  # RUN: only outside edit mode; EDIT: only in edit mode
-    repeats: bool = False  # repeated while its key is held
+    mode: str = ANY  # RUN: available only outside edit mode; EDIT: only in edit mode; ANY: in both
+    repeats: bool = False  # whether the command is repeated while its key is held down
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Family:
 
     members: tuple[Command, ...]
     keys: tuple[str, ...]  # text shown to the user, such as "Alt+1 to 5" for five commands
-    words: str
+    words: str  # description of the commands
 
 
 class Topic:

@@ -138,9 +138,10 @@ def _opened_saved_session(saved: Saved, place: Path) -> Opened:
 
 
 def _session_in_picture(place: Path) -> str | None:
-    """Return the session stored in a picture saved by this program, at the tick that it shows.
+    """Return the text of the session stored in a picture saved by this program, at the tick that the picture shows.
 
-    None for any other picture, which is then read as a map.
+    Returns:
+        The text; None for any other picture, which the caller then reads as a map.
     """
     data = read_file(place, MAX_PICTURE_BYTES, PICTURE_SUFFIX)
     try:
@@ -263,7 +264,7 @@ def _open_problems(path: Path, agents: Sequence[AgentConfig]) -> Opened:
 
 
 def checked_problems(problems: ScenFile) -> ScenFile:
-    """Return the list with the defects of each row, checked on the map that it names."""
+    """Return the problem list with the defect of each row, if any, found by checking the row on the map it names."""
     grids = {name: _map_or_reason(problems, name) for name in problems.map_names()[:_MAX_MAPS]}
 
     def check(row: ScenRow) -> ScenRow:
@@ -353,9 +354,12 @@ def scenario_from_session(session: Session) -> Scenario:
 
 
 def _scenario_with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:
-    """Return the scenario with everything that changes its map, in order: original map, script, edits by the user.
+    """Return the scenario with the edits by the user added to its map or script.
 
-    The whole map is written out if the edits would be longer, or if start or goal would be blocked on the source.
+    The edits are applied in this order: original map, script, edits by the user.
+
+    Return the whole map instead of edits if there are more than MAX_EDITED_CELLS, or if the start or the goal would be
+    blocked on the original map.
     """
     grid, script = scenario.grid, scenario.edits
     first, opened = grid.terrain.reshape(-1), grid.original.reshape(-1)

@@ -50,7 +50,7 @@ class LessonPlayer:
 
     @property
     def open_answers(self) -> int:
-        """Return the number of answers to choose from now."""
+        """Return the number of answers that the user can choose from now; 0 without an unanswered question."""
         question = self.step.question
         return len(question.answers) if question is not None and self.answered is None else 0
 
@@ -98,7 +98,7 @@ class LessonPlayer:
             player.pause()
 
     def _walk(self, session: Session, player: Player) -> None:
-        """Run to the current step; seek to it if the user has moved the run elsewhere."""
+        """Run to the tick of the current step; if the user has moved the run to another part, seek to that tick."""
         if not (self.ticks[self.place - 1] <= session.tick < self.tick):
             self._seek_to_step(session, player)
             return
@@ -112,7 +112,7 @@ class LessonPlayer:
         player.seek(self.tick)
 
     def shows(self, session: Session) -> frozenset[PanelKey] | None:
-        """Return the panels to show; None: all."""
+        """Return the keys of the panels that the current step shows; None if it shows all."""
         labels = self.lesson.shown_at(self.place)
         if labels is None:
             return None

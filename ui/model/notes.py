@@ -87,13 +87,13 @@ NOTES = (
 
 
 class Notes:
-    """Notes that are not closed yet, and the one that is shown."""
+    """Notes on the first example that the user has not closed yet, and the one that is shown now."""
 
     def __init__(self, closed: list[str]) -> None:
-        """Begin with the notes that are not closed.
+        """Begin with the notes that the user has not closed.
 
         Args:
-            closed: Keys of the closed notes; `close` appends to this list.
+            closed: Keys of the notes that the user has closed; `close` appends to this list.
         """
         self.closed = closed
         self.left = [note for note in NOTES if note.key not in closed]

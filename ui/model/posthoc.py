@@ -16,7 +16,7 @@ from sim.world import World
 def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Callable[[float], None]], str]:
     """Return a function that writes the trace up to the current tick and returns a message about it.
 
-    All data of the timeline is copied now, so that the function can run in the background.
+    The commands of the timeline are copied at once, so that the function can run in the background.
 
     Args:
         timeline: Timeline to export.
@@ -43,7 +43,7 @@ def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Call
 
 
 def _advance_until_agent_joins(world: World, agent: int, until: int) -> Walker:
-    """Advance the world until the agent is on the map, and return it."""
+    """Advance the world until the agent is on the map, and return the agent."""
     while world.walker(agent) is None and world.tick < until and world.advance(1):
         pass
     world.apply_now()

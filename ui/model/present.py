@@ -6,9 +6,10 @@ from sim.world import World
 
 
 def as_set(world: World, command: Command) -> Command | None:
-    """Return the command of the same kind that sets the current value; None if there is none.
+    """Return the command of the same kind that sets the current value of the same setting.
 
-    There is none for a command that sets no value, such as a stroke, and for an agent that does not exist.
+    Returns:
+        The command; None if the given command sets no value, such as a stroke, or if its agent does not exist.
     """
     match command:
         case commands.SetBudget(_, None):

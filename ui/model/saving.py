@@ -25,14 +25,14 @@ def describe(run: Run, view: View | None = None, agent: int = 0) -> Saved:
 
     Args:
         run: The run.
-        view: Appearance of the window; None: that of the scenario.
+        view: Appearance of the window to save; None keeps the `view` of the scenario.
         agent: Focused agent of the front branch.
     """
     return session_file.describe(looking_at(run, view, agent), run.tree, run.front)
 
 
 def looking_at(run: Run, view: View | None = None, agent: int = 0) -> Scenario:
-    """Return the scenario of the run with its panels, their order and the focused agent in its `view`."""
+    """Return the scenario of the run, with branches on screen, order of panels and focused agent in its `view`."""
     shown = {SHOWN_KEY: list(run.shown), FOCUS_KEY: agent, ORDER_KEY: [list(key) for key in run.order]}
     return replace(run.scenario, view={**(run.scenario.view if view is None else view), **shown})
 
@@ -51,7 +51,7 @@ def save(session: Session, path: Path, view: View | None = None) -> Path:
 
 
 def restore(session: Session, saved: Saved, path: Path | None = None) -> None:
-    """Replace the open run by a saved session; its branches then seek to their ticks.
+    """Replace the open run by a saved session, and begin to seek to the tick at which it was saved.
 
     Args:
         session: The open session.

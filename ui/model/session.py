@@ -54,7 +54,7 @@ class Session:
 
     def __init__(self, begun: Scenario | Run) -> None:
         self.told = begun.told if isinstance(begun, Run) else Told()
-        self.compare_base: int | None = None  # index of panel A of a heat map A - B in a read-only session; None if not
+        self.compare_base: int | None = None  # index of panel A of a heat map A - B; None unless read-only
         self.until: Until | None = None  # stop rule of the "run until" in progress; None if there is none
         self.path: Path | None = None  # file that the run was opened from or saved to
         self.crashed: list[Path] = []  # journals that the run was restored from, deleted once its new one is on disk

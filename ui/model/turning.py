@@ -90,7 +90,7 @@ def turn_budget(session: Session, key: PanelKey, step: int) -> None:
 
 
 def sharing_budget(session: Session) -> list[Walker]:
-    """Return the agents of the focused branch that have no budget of their own and use the shared one."""
+    """Return the agents of the focused branch that use the shared budget, because they have no own one."""
     return [walker for walker in session.run.world.walkers if walker.budget is None]
 
 
@@ -101,7 +101,7 @@ def set_budget(session: Session, budget: int) -> None:
 
 
 def flip_switch(session: Session, name: str) -> str:
-    """Block or free a switch, and return the message to show."""
+    """Block or free the cells of a switch, and return the message to show."""
     blocks = not session.run.world.switch_states()[name]
     session.do(commands.SetSwitch(name, blocks))
     is_whole = session.run.world.switch_states()[name] == blocks
