@@ -58,7 +58,7 @@ def test_it_becomes_machine_code_after_some_calls() -> None:
 
     frequent, numbers = CachedDispatch(total), np.arange(5)
     assert [frequent(numbers, more) for more in range(40)] == list(range(10, 50))
-    assert frequent._code is not total and frequent.kernel is total
+    assert frequent._callable is not total and frequent.kernel is total
     assert frequent(np.arange(3), 1) == 4, "other arguments of the same types"
 
 
@@ -71,6 +71,6 @@ def test_types_are_asked_for_once_for_all_agents_of_a_kind(monkeypatch: pytest.M
     monkeypatch.setattr(inner.Kernel, "typeof_pyval", lambda self, value: (asked.append(value), typeof(self, value))[1])
     walked("tba", 1, watched=True)
     assert not asked
-    monkeypatch.setattr(jit, "_CODES", {})
+    monkeypatch.setattr(jit, "_RESOLVED_CODE", {})
     walked("tba", 1, watched=True)
     assert asked

@@ -264,7 +264,7 @@ def three_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
 
 def forget_stamps() -> None:
     sources.stamp_of.cache_clear()
-    sources._imported.cache_clear()
+    sources._imported_files.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ def test_a_stamp_is_of_all_that_is_imported(three_files: Path, line: str) -> Non
 
 def test_every_import_of_a_kernel_file_is_seen() -> None:
     """The stamps read imports from the text; the syntax tree must say the same."""
-    for room in sources._ROOMS:
+    for room in sources._KERNEL_PACKAGES:
         for path in sources._folder(room).glob("*.py"):
             names = set()
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -297,7 +297,7 @@ def test_every_import_of_a_kernel_file_is_seen() -> None:
                     names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
                 elif isinstance(node, ast.Import):
                     names |= {alias.name for alias in node.names}
-            assert set(sources._imported(path)) == {file for name in names if (file := sources._file(name))}, path
+            assert set(sources._imported_files(path)) == {file for name in names if (file := sources._file(name))}, path
 
 
 # --- everything is compiled -------------------------------------------------------------------------------
@@ -316,7 +316,7 @@ def test_two_starts_at_the_same_time(tmp_path: Path) -> None:
     both = [subprocess.Popen([sys.executable, "-W", "error", "-c", ALL_PARTS], cwd=ROOT, env=environment) for _ in "ab"]
     assert [process.wait(timeout=300) for process in both] == [0, 0]
     assert len(list(tmp_path.rglob("*.ready"))) == 3
-    assert all(cache._unsealed(file.read_bytes()) is not None for file in tmp_path.rglob("*.nb[ci]"))
+    assert all(cache._without_checksum(file.read_bytes()) is not None for file in tmp_path.rglob("*.nb[ci]"))
 
 
 EVERY_EXAMPLE = """

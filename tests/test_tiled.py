@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sim.kernels.jit import JIT_ON
 from sim.kernels.pages import IS_THERE
 from sim.kernels.search import NODE
-from sim.kernels.tiled import _slot, in_rows, laid_out, new_table, put, tile_bits, tiled_count, touch
+from sim.kernels.tiled import _entry_index, in_rows, laid_out, new_table, put, tile_bits, tiled_count, touch
 from sim.time.memories import BufferSet, TouchedPages
 
 KINDS = (NODE, np.dtype(np.float64), np.dtype(np.uint32))
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not JIT_ON, reason="tiles are compiled only")
 @given(st.integers(1, 90), st.integers(1, 90), st.sampled_from(KINDS))
 def test_every_cell_has_a_place_of_its_own(width: int, height: int, dtype: np.dtype) -> None:
     table, bits = new_table("", width * height, dtype, width), tile_bits(dtype.itemsize)
-    places = [int(_slot(table, s, bits)) for s in range(width * height)]
+    places = [int(_entry_index(table, s, bits)) for s in range(width * height)]
     assert len(set(places)) == width * height and max(places) < table.records.size
     tile = 4**bits
     for s, place in enumerate(places):
@@ -35,7 +35,7 @@ def test_a_cell_is_found_on_any_map(width: int) -> None:
     rng = np.random.default_rng(width)
     for s in (0, width - 1, width % cells, cells - 1, *rng.integers(0, cells, 200).tolist()):
         y, x = divmod(int(s), width)
-        assert int(_slot(table, s, 5)) == ((y // 32) * table.across + x // 32) * 1024 + y % 32 * 32 + x % 32
+        assert int(_entry_index(table, s, 5)) == ((y // 32) * table.across + x // 32) * 1024 + y % 32 * 32 + x % 32
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 99))

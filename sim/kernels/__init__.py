@@ -1,11 +1,22 @@
 """All numba code of the simulation and the agents, and the choice of the folder for compiled kernels.
 
-numba's cache ignores the bounds-check flag, so the folder is named by a hash of that flag, the Python version, the
-system and the processor; inside it, each file of kernels has a folder named by a stamp of its sources (see cache.py).
-The folder must be chosen before numba is imported. So the choice is made here, and only packages called `kernels`
-import numba: this one, and `ui/draw/kernels`, which paints pixels.
+A kernel is a function that numba compiles to machine code. numba's cache ignores the bounds-check flag, so the cache
+folder is named by a hash of that flag, the Python version, the system and the processor. Inside it, each module of
+kernels has a subfolder named by a hash of its sources (see cache.py). The folder must be chosen before numba is
+imported. So the choice is made here, and only packages called `kernels` import numba: this one, and `ui/draw/kernels`,
+which paints pixels.
 
 Machine code read from the cache is executed. So the folder must belong to this user, and no other user may write to it.
+
+Parameters that mean the same in all kernels:
+- `ground`: arrays of the map that kernels read (octile.Ground).
+- `search`: memory of one search (search.Search); `control` is its record of numbers.
+- `state`: array with the one record of an agent's variables; `st` is that record.
+- `rows`: log.ROW records to fill, one for each tick; a row is what the agent reports to the referee about a tick.
+- `marks`: bits of a row, such as log.BACK_MOVE.
+- `tails`, `heads`, `rose`: arcs added or removed by a change of the map: the cell that each leaves, the cell that it
+  enters, and whether its cost rose to infinity (true: the arc was removed, false: it was added).
+- `came`: direction of the move by which a search reached a cell from the cell's parent.
 """
 
 import hashlib
@@ -20,18 +31,18 @@ from sim.files.folders import cache_folder, keep_newest, make_private, temporary
 from sim.kernels.packed import archive_name, unpack
 from sim.program import ROOT
 
-_KEPT_CACHES = 4  # folders kept; another Python version leaves a folder behind
-_GENERIC = "generic"
+_MAX_CACHE_FOLDERS = 4  # newest cache folders kept; each Python version and processor type has its own
+_GENERIC_CPU = "generic"
 
 
-def _folder_for(processor: str) -> str:
+def _folder_name_for(processor: str) -> str:
     checks_bounds = os.environ.get("NUMBA_BOUNDSCHECK", "0")
     about = (checks_bounds, sys.implementation.cache_tag, sys.platform, platform.machine(), processor)
     return f"kernels-{hashlib.sha256(repr(about).encode()).hexdigest()[:16]}"
 
 
-def _is_ours(folder: Path) -> bool:
-    """Return whether compiled kernels may be stored there: only this user can write to it, and writing works."""
+def _is_safe_folder(folder: Path) -> bool:
+    """Return whether compiled kernels may be stored in a folder: only this user can write to it, and writing works."""
     if not make_private(folder):
         return False
     try:
@@ -45,33 +56,33 @@ def _places(name: str) -> Iterator[Path]:
     """Yield the possible folders for compiled kernels, best first. Without a writable folder numba fails at import."""
     if named := os.environ.get("NUMBA_CACHE_DIR"):
         root = Path(named)
-        # A child process inherits the chosen folder itself.
+        # A child process inherits the path of the chosen folder, which already ends with the name.
         yield root if root.name == name else root / name
     yield cache_folder() / name
     yield temporary_folder() / name
 
 
-def _choose_cache(name: str) -> Path:
-    for place in _places(name):
-        if _is_ours(place):
-            os.utime(place)  # used now, so not among the oldest
-            keep_newest(place.parent, "kernels-*", _KEPT_CACHES)
-            return place
+def _choose_folder(name: str) -> Path:
+    for folder in _places(name):
+        if _is_safe_folder(folder):
+            os.utime(folder)  # mark the folder as used now, so that keep_newest() does not delete it
+            keep_newest(folder.parent, "kernels-*", _MAX_CACHE_FOLDERS)
+            return folder
     return Path(tempfile.mkdtemp(prefix="backmove-kernels-"))
 
 
 def _name() -> tuple[str, Path | None]:
     """Return the folder's name, and the archive of kernels shipped with the program if it fits this system."""
     if processor := os.environ.get("NUMBA_CPU_NAME"):
-        return _folder_for(processor), None
-    name = _folder_for(_GENERIC)
+        return _folder_name_for(processor), None
+    name = _folder_name_for(_GENERIC_CPU)
     archive = ROOT / archive_name(name)
-    return (name, archive) if archive.is_file() else (_folder_for(""), None)
+    return (name, archive) if archive.is_file() else (_folder_name_for(""), None)
 
 
 _folder_name, _archive = _name()
-CACHE_FOLDER = _choose_cache(_folder_name)
+CACHE_FOLDER = _choose_folder(_folder_name)
 if _archive is not None:
-    os.environ["NUMBA_CPU_NAME"] = _GENERIC
+    os.environ["NUMBA_CPU_NAME"] = _GENERIC_CPU
     unpack(_archive, CACHE_FOLDER)
 os.environ["NUMBA_CACHE_DIR"] = str(CACHE_FOLDER)

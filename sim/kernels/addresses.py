@@ -1,7 +1,7 @@
 """Access to memory by address, for kernels that process arrays of many types in one call.
 
-A kernel is compiled for the types of its arguments, so it cannot take a hundred arrays of different types; it can take
-a table of addresses. The owner of such a table must keep the arrays alive.
+A kernel is compiled for the types of its arguments, so it cannot take a list of a hundred arrays of different types.
+But it can take a table of their addresses. The owner of such a table must keep the arrays alive.
 """
 
 import ctypes
@@ -31,11 +31,11 @@ def _compiled_words_at(typing: Any, address: Any, count: Any) -> Any:
     return _WORDS(types.intp, types.intp), generate
 
 
-def _words_at(address: int, count: int) -> Any:
+def _interpreted_words_at(address: int, count: int) -> Any:
     words: Any = (ctypes.c_uint64 * int(count)).from_address(int(address))
     return np.frombuffer(words, np.uint64)
 
 
-words_at: Any = _words_at if HAS_RECORDS else _compiled_words_at
+words_at: Any = _interpreted_words_at if HAS_RECORDS else _compiled_words_at
 """`words_at(address, count)`: return the memory at `address` as an array of `count` uint64 words, without a copy. To be
 called in kernels only."""

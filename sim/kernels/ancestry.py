@@ -1,13 +1,13 @@
 """Position of cells in a search tree: found in O(log n) steps, without following the path to the root.
 
-An agent that makes its whole path in each tick spends, on a large map, most of its time on cells far from its own. All
-it needs is whether the path to the best open cell leads through its own cell, and by which neighbour. So every cell on
-such a path gets a link, once: its depth, and one ancestor to jump to, chosen so that any ancestor is a few jumps away
-(Myers, "An applicative random-access stack", 1983).
+On a large map, an agent that makes its whole path in each tick spends most of the time on cells far from its own. The
+agent needs to know only whether the path to the best open cell leads through its own cell, and to which neighbour. So
+every cell on such a path gets a link, once. A link has the depth of the cell in the tree, and one ancestor to jump to,
+chosen so that any ancestor can be reached by a few jumps (Myers, "An applicative random-access stack", 1983).
 
-Links require that closed cells keep their parents; a search that opens closed cells again must not use them. Whether a
-cell has its link is stored in its node, which is read anyway: so links are half as large, and a new search, which
-invalidates all nodes, invalidates the links too.
+Links require that closed cells keep their parents; a search that opens closed cells again must not use them. A flag in
+the node of a cell shows whether the cell has its link. The node is read anyway, so links need no stamp and are half as
+large, and a new search, which invalidates all nodes, invalidates all links too.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from sim.kernels.tiled import Table, new_table
 LINK = np.dtype(
     [
         ("depth", "i4"),  # number of moves from the root
-        ("jump", "i4"),  # cell of an ancestor, usually further up than the parent; the root's own cell at the root
+        ("jump", "i4"),  # an ancestor, usually nearer to the root than the parent; at the root the root itself
     ],
     align=True,
 )
@@ -43,9 +43,10 @@ def stamped_links(search: Search, links: Table) -> GenerationTable:
 
 @kernel
 def link(ground, search, links, scratch, end):
-    """Give `end` and its ancestors their links where missing. Returns the number of new links.
+    """Give a link to `end` and to each of its ancestors that has none. Returns the number of new links.
 
-    The parent of `end` must be final: `end` is closed, or the next to be expanded. Writes: nodes, links, scratch.
+    The parent of `end` must be final, so `end` must be closed or the next cell to be expanded. Writes: nodes, links,
+    scratch.
     """
     found = 0
     s = np.int64(end)

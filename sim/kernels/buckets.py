@@ -3,20 +3,21 @@
 "TBA*: Time-Bounded A*" proposes buckets for their constant time per operation. The buckets here are exact: f ascending,
 then larger g, then smaller cell, as in openlist.py. Entries are the ties of that module, `rank of h << shift | cell`.
 
-- The number of a bucket is floor(f * RESOLUTION), and buckets are stored in a ring. With a consistent heuristic the
-  least f never falls and no child has an f more than two diagonals above it, so two buckets never share a slot of the
-  ring. A bitmap shows which buckets are not empty.
-- A bucket is a chain of chunks of seven entries, in no order; all chunks but the first are full. One number, the head,
-  gives the first chunk and its number of free entries. So an empty bucket and a full chunk are recognised by one test,
-  and most insertions read nothing but the head. A cheaper path to a cell inserts a second entry; the outdated entry
-  remains and is dropped when its bucket is emptied, because its cell is closed by then. So no entry is ever moved.
+- The number of a bucket is floor(f * RESOLUTION), and buckets are stored in the slots of a ring. With a consistent
+  heuristic, the least f on the open list never falls, and no child has an f more than two diagonals above the least f.
+  So two buckets never share a slot. A bitmap shows which buckets are not empty.
+- A bucket is a chain of chunks of seven entries, in no order; all chunks but the first are full. One number, the head
+  of the bucket, gives the first chunk and its number of free entries. So an empty bucket and a full chunk are
+  recognised by one test, and most insertions read nothing but the head. A cheaper path to a cell inserts a second
+  entry. The outdated entry remains, and is dropped when its bucket is emptied, because its cell is closed by then. So
+  no entry is ever moved.
 - The bucket with the least f is emptied onto a stack, its least tie on top. A child with that f has a larger g than
-  every entry already on the stack, so it is inserted on top, or just below siblings.
+  every entry already on the stack, so it is inserted on top of the stack, or just below its siblings.
 - Two values of f share a bucket only far from the goal (they differ by 1,400 diagonals or more). Then the entries with
   the larger f are put back into the bucket.
 
-A grid has about 200 values of f open at a time, and half of the stacks have one cell. The heap's cost of keeping all
-entries in order is saved.
+The open cells of a grid have about 200 different values of f at a time, and half of the stacks have one cell only. So
+most entries need no sorting, while a heap must keep all of its entries in order.
 """
 
 from typing import NamedTuple
@@ -27,19 +28,21 @@ from sim.kernels.jit import kernel
 from sim.kernels.memory import scratch, zeros
 from sim.kernels.octile import COST_UNIT
 
-RESOLUTION = 4000.0
-# number of buckets in the ring: above 2 * 2 * RESOLUTION + 2, the widest spread for any diagonal cost up to 2
+RESOLUTION = 4000.0  # buckets per unit of cost
+# number of slots of the ring: above 2 * 2 * RESOLUTION + 2, the widest spread for any diagonal cost up to 2
 RING = 1 << 14
 
-IN_BUCKET, ON_STACK = 0, 1  # values of `place` of an open cell
+IN_BUCKET, ON_STACK = 0, 1  # values of `place` in the node of an open cell
 
-_ROOM = 7  # entries of a chunk; the word before them is the previous head, which gives the next, full chunk, or 0
-_LEFT = np.int64(7)  # bits of a head that count the free entries of its chunk
+_CHUNK_ENTRIES = (
+    7  # entries of a chunk; the word before them is the previous head: it gives the next, full chunk, or is 0
+)
+_FREE_MASK = np.int64(7)  # mask of the bits of a head that count the free entries of its first chunk
 _MAX_PUTS = 8  # maximum number of insertions in one expansion
-_FULLEST = 8  # maximum number of entries of one cell: each neighbour is expanded once
+_MAX_CELL_ENTRIES = 8  # maximum number of entries of one cell: each neighbour is expanded once
 
-_SHORT = 24
-_GAPS = np.array([88001, 39111, 17382, 7725, 3433, 1525, 701, 301, 132, 57, 23, 10, 4], np.int64)
+_MAX_SHORT = 24
+_SHELL_GAPS = np.array([88001, 39111, 17382, 7725, 3433, 1525, 701, 301, 132, 57, 23, 10, 4], np.int64)
 
 
 class Buckets(NamedTuple):
@@ -48,26 +51,27 @@ class Buckets(NamedTuple):
     heads: np.ndarray  # int32[RING] number of a bucket's first chunk << 3 | its free entries; 0: empty
     bits: np.ndarray  # int64[RING / 32] bitmap of buckets that are not empty, 32 bits a word
     chunks: np.ndarray  # int64[8 * chunks] chunk 0 is not used
-    stack: np.ndarray  # int64[cells + 7] ties of the least f, least on top
+    stack: np.ndarray  # int64[cells + 7] entries of the cells with the least f, the least entry on top
 
 
 def new_buckets(cells: int, is_reused: bool = False) -> Buckets:
     """Return empty buckets for a map of `cells` cells, or, if `cells` is 0, a placeholder for a search with a heap."""
     if not cells:
         return Buckets(*(np.zeros(0, dtype) for dtype in (np.int32, np.int64, np.int64, np.int64)))
-    # squeeze() leaves no outdated entry, so at most `cells` entries: RING chunks are then free, even if one chunk in
-    # each bucket is not full.
-    chunks = min(_FULLEST * cells, cells // _ROOM + 2 * RING) + _MAX_PUTS + 2
+    # squeeze() drops all outdated entries, so at most one entry for each cell remains. At least RING chunks are free
+    # then, even if one chunk in each bucket is not full.
+    chunks = min(_MAX_CELL_ENTRIES * cells, cells // _CHUNK_ENTRIES + 2 * RING) + _MAX_PUTS + 2
     return Buckets(
         np.zeros(RING, np.int32) if is_reused else zeros(RING, np.int32),
         np.zeros(RING // 32, np.int64),
         scratch("chunks", 8 * chunks, np.int64, is_reused),
-        scratch("stack", cells + _ROOM, np.int64, is_reused),
+        scratch("stack", cells + _CHUNK_ENTRIES, np.int64, is_reused),
     )
 
 
 @kernel
 def bucket_of(f):
+    """Return the number of the bucket for this f."""
     return np.int64(f * RESOLUTION)
 
 
@@ -90,27 +94,28 @@ def forget_all(buckets, control):
 
 @kernel
 def put(buckets, control, bucket, tie):
-    """Put an entry into its bucket. Writes: buckets, control."""
+    """Put the entry `tie` into a bucket, which is given by its number. Writes: buckets, control."""
     slot = np.uint64(bucket & (RING - 1))  # unsigned: see openlist.py
     head = np.int64(buckets.heads[slot])
-    if not head & _LEFT:
+    if not head & _FREE_MASK:
         word, bit = slot >> np.uint64(5), np.int64(1) << (bucket & 31)
         buckets.bits[word] |= bit
         chunk = take_chunk(buckets, control)
         buckets.chunks[np.uint64(chunk << 3)] = head
-        head = chunk << 3 | _ROOM
-    buckets.chunks[np.uint64(first_of(head) + _ROOM - (head & _LEFT))] = tie
+        head = chunk << 3 | _CHUNK_ENTRIES
+    buckets.chunks[np.uint64(first_of(head) + _CHUNK_ENTRIES - (head & _FREE_MASK))] = tie
     buckets.heads[slot] = head - 1
 
 
 @kernel
 def first_of(head):
     """Return the index of the first entry of a head's chunk."""
-    return (head & ~_LEFT) + 1
+    return (head & ~_FREE_MASK) + 1
 
 
 @kernel
 def take_chunk(buckets, control):
+    """Return the index of an unused chunk and count it as used. Writes: control."""
     control.spare_chunks -= 1
     chunk = control.free_chunk
     if chunk:
@@ -129,7 +134,7 @@ def free_chunk(buckets, control, chunk):
 
 @kernel
 def drop_first(buckets, control, head):
-    """Free the first chunk of a bucket. Returns the previous head, for which that chunk was not yet there."""
+    """Free the first chunk of a bucket. Returns the head that the bucket had before it got this chunk."""
     chunk = head >> 3
     before = buckets.chunks[np.uint64(chunk << 3)]
     free_chunk(buckets, control, chunk)
@@ -138,9 +143,9 @@ def drop_first(buckets, control, head):
 
 @kernel
 def fitting(buckets, control, nodes, shift):
-    """Return the number of expansions for which there are enough chunks, whatever entries they insert.
+    """Return the number of expansions for which the free chunks suffice in any case.
 
-    If fewer than one, outdated entries are dropped first.
+    If they do not suffice for one expansion, outdated entries are dropped first.
     """
     make_room(buckets, control, nodes, shift, _MAX_PUTS)
     return (control.spare_chunks - 1) // _MAX_PUTS
@@ -148,20 +153,23 @@ def fitting(buckets, control, nodes, shift):
 
 @kernel
 def make_room(buckets, control, nodes, shift, puts):
-    """Ensure chunks for `puts` insertions. The `place` of every open cell must be valid, so not during an expansion."""
+    """Ensure that there are enough chunks for `puts` insertions. Not allowed during an expansion.
+
+    The `place` of every open cell must be valid.
+    """
     if control.spare_chunks < puts + 1:
         squeeze(buckets, control, nodes, shift)
 
 
 @kernel
 def lowest_of(held):
-    """Return the index of the lowest set bit of 32, read from the exponent of its value as a float."""
+    """Return the index of the lowest set bit of 32 bits, read from the exponent of the bit's value as a float."""
     return (np.float64(held & -held).view(np.int64) >> 52) - 1023
 
 
 @kernel
 def next_bucket(buckets, cursor):
-    """Return the number of the first bucket from `cursor` on that is not empty; there must be one."""
+    """Return the number of the first bucket from number `cursor` on that is not empty. One must exist."""
     slot = cursor & (RING - 1)
     word = slot >> 5
     held = buckets.bits[word] >> (slot & 31) << (slot & 31)
@@ -198,7 +206,7 @@ def empty_bucket(buckets, control, nodes, shift):
     least = np.inf
     is_mixed = False
     while head:
-        first, count = first_of(head), _ROOM - (head & _LEFT)
+        first, count = first_of(head), _CHUNK_ENTRIES - (head & _FREE_MASK)
         for i in range(first, first + count):
             tie = buckets.chunks[np.uint64(i)]
             node = nodes[np.uint64(tie & mask)]
@@ -236,7 +244,7 @@ def send_back(buckets, control, nodes, shift):
 
 @kernel
 def begin_below(buckets, control, nodes, shift, f):
-    """Prepare for an entry that may precede the entries of the stack, by putting them back into their buckets.
+    """Put the entries of the stack back into their buckets if a new entry with this f may precede them.
 
     Writes: buckets, control, the `place` of the cells moved.
     """
@@ -253,8 +261,8 @@ def sort(stack, size):
 
     Most stacks are short and sorted by insertion; long ones are pre-sorted by Shell sort.
     """
-    if size > _SHORT:
-        for gap in _GAPS:
+    if size > _MAX_SHORT:
+        for gap in _SHELL_GAPS:
             if gap < size:
                 sort_by_gap(stack, size, gap)
     for i in range(1, size):
@@ -274,7 +282,7 @@ def sort_by_gap(stack, size, gap):
 
 @kernel
 def push(stack, size, tie):
-    """Insert an entry of the stack's f, below the entries with a smaller tie."""
+    """Insert an entry with the same f as the stack's entries, below the entries with a smaller tie."""
     k = size
     while k > 0 and stack[np.uint64(k - 1)] < tie:
         stack[np.uint64(k)] = stack[np.uint64(k - 1)]
@@ -284,14 +292,14 @@ def push(stack, size, tie):
 
 @kernel
 def squeeze(buckets, control, nodes, shift):
-    """Drop every outdated entry to free chunks. Rarely needed: most are dropped when their bucket is emptied."""
+    """Drop every outdated entry to free chunks. Rarely needed: most are dropped when their buckets are emptied."""
     mask = (np.int64(1) << shift) - 1
     for slot in range(RING):
         head = np.int64(buckets.heads[slot])
         buckets.heads[slot] = 0
         buckets.bits[slot >> 5] &= ~(np.int64(1) << (slot & 31))
         while head:  # at most the entries of a freed chunk are put back, so put() never runs out of chunks
-            first, count = first_of(head), _ROOM - (head & _LEFT)
+            first, count = first_of(head), _CHUNK_ENTRIES - (head & _FREE_MASK)
             begin = buckets.stack.size - count
             for i in range(count):
                 buckets.stack[begin + i] = buckets.chunks[first + i]

@@ -19,24 +19,25 @@ from sim.files.folders import keep_newest
 from sim.kernels import CACHE_FOLDER
 from sim.kernels.sources import STAMP_LENGTH, stamp_of
 
-_KEPT_EDITIONS = (
-    8  # editions kept of one file of kernels, so that a checkout and an installed program, or two branches, share it
-)
-_SUM_BYTES = hashlib.sha256().digest_size
+_MAX_EDITIONS = 8
+"""Number of cache folders kept for one module of kernels, each for other sources. So a checkout and an installed
+program, or two branches, can use the same cache without deleting each other's machine code."""
+
+_CHECKSUM_BYTES = hashlib.sha256().digest_size
 
 
-def _sealed(data: bytes) -> bytes:
+def _with_checksum(data: bytes) -> bytes:
     return hashlib.sha256(data).digest() + data
 
 
-def _unsealed(data: bytes) -> bytes | None:
+def _without_checksum(data: bytes) -> bytes | None:
     """Return the data without its checksum, or None if the checksum does not match."""
-    seal, rest = data[:_SUM_BYTES], data[_SUM_BYTES:]
+    seal, rest = data[:_CHECKSUM_BYTES], data[_CHECKSUM_BYTES:]
     return rest if hashlib.sha256(rest).digest() == seal else None
 
 
-class _SealedFiles(IndexDataCacheFile):
-    """Index file of a function and its files of machine code, each with a checksum."""
+class _ChecksummedFiles(IndexDataCacheFile):
+    """Access to numba's index file of a function and to its files of machine code, all of which have a checksum."""
 
     def _load_index(self) -> dict[Any, str]:
         data = self._read(self._index_path)
@@ -61,19 +62,19 @@ class _SealedFiles(IndexDataCacheFile):
     def _read(self, path: str) -> bytes | None:
         try:
             with open(path, "rb") as file:
-                return _unsealed(file.read())
+                return _without_checksum(file.read())
         except OSError:
             return None
 
     def _write(self, path: str, data: bytes) -> None:
         with self._open_for_write(path) as file:
-            file.write(_sealed(data))
+            file.write(_with_checksum(data))
 
 
-class _Place(UserProvidedCacheLocator):
-    """Cache locator with a folder per module name and hash of its sources, independent of the program's location.
+class _SourceStampLocator(UserProvidedCacheLocator):
+    """Cache locator whose folder is named by a module's name and a hash of its sources, not by its path.
 
-    Kernels compiled for a copy of the program in another folder are found too.
+    So kernels that were compiled for a copy of the program in another folder are found too.
     """
 
     def __init__(self, function: Any, source: str) -> None:
@@ -82,7 +83,7 @@ class _Place(UserProvidedCacheLocator):
         self._cache_path = os.path.join(CACHE_FOLDER, f"{self._module}-{stamp_of(Path(source))}")
 
     @classmethod
-    def from_function(cls, function: Any, source: str) -> "_Place":
+    def from_function(cls, function: Any, source: str) -> "_SourceStampLocator":
         """Return the locator without checking that NUMBA_CACHE_DIR was set when numba was imported.
 
         If another package imported numba before this program set the variable, numba has stored an empty setting.
@@ -92,35 +93,35 @@ class _Place(UserProvidedCacheLocator):
     def ensure_cache_path(self) -> None:
         if not os.path.isdir(self._cache_path):
             os.makedirs(self._cache_path, exist_ok=True)
-            keep_newest(CACHE_FOLDER, f"{self._module}-{'?' * STAMP_LENGTH}", _KEPT_EDITIONS)
+            keep_newest(CACHE_FOLDER, f"{self._module}-{'?' * STAMP_LENGTH}", _MAX_EDITIONS)
 
 
-class _Form(CompileResultCacheImpl):
-    _locator_classes = [_Place]  # noqa: RUF012 - numba makes it no ClassVar
+class _CacheImpl(CompileResultCacheImpl):
+    _locator_classes = [_SourceStampLocator]  # noqa: RUF012 - numba does not declare it as a ClassVar
 
 
 class SoundCache(FunctionCache):
     """numba's cache of one function, with checksums in its files; failing to write to it raises no error."""
 
-    _impl_class = _Form
+    _impl_class = _CacheImpl
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        self._cache_file = _SealedFiles(
+        self._cache_file = _ChecksummedFiles(
             self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
         )
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Load an overload without initialising the tables by which numba types and translates code.
+        """Load the machine code of an overload without filling numba's tables for typing and translating code.
 
-        Filling the tables takes a sixth of a second, more where scipy is installed. Loading machine code needs none of
-        them, and the compiler fills them when it runs.
+        Filling these tables takes a sixth of a second, more where scipy is installed. Loading machine code needs none
+        of them, and the compiler fills them when it runs.
         """
         with self._guard_against_spurious_io_errors():
             return self._load_overload(signature, target_context)
 
     def kept(self, target_context: Any) -> list[Any]:
-        """Return the signatures of this function for which the cache has machine code for this machine."""
+        """Return the argument types of this function for which the cache has machine code for this machine."""
         machine_and_code = self._index_key((), target_context.codegen())[1:]
         return [key[0] for key in self._cache_file._load_index() if key[1:] == machine_and_code]
 

@@ -1,9 +1,9 @@
 """Hill climbing: a test whether greedy steps lead from one cell to another, and the path of these steps.
 
-A step goes to the successor with the least c + h0; ties: larger c, then smaller cell. LRTA* with one expansion per move
-has the same rule, so it walks exactly these cells as long as it has learned nothing. Climbing gives up at a cell
-without a successor that is nearer by h0. It is directed: success from a to b does not imply success from b to a.
-Between neighbours it always succeeds.
+A step goes to the successor with the least c + h0 (c: cost of the arc, h0: octile distance to the last cell); ties:
+larger c, then smaller cell. LRTA* with one expansion per move has the same rule, so it walks exactly these cells as
+long as it has learned nothing. Climbing gives up at a cell if no successor is nearer by h0. Climbing is directed:
+success from a to b does not imply success from b to a. Between neighbours it always succeeds.
 
 Paper: section 5.1 of "Real-time heuristic search for pathfinding in video games". Steps are counted separately; they
 are no expansions.
@@ -14,8 +14,8 @@ import numpy as np
 from sim.kernels.jit import kernel
 from sim.kernels.octile import BEST_FIRST, FIRST_DIAGONAL, h0_cells
 
-NO_CAP = np.int64(1) << 62
-FAILED = -1
+NO_CAP = np.int64(1) << 62  # maximum number of steps of a climb without a limit
+FAILED = -1  # result of a climb that gives up, instead of its number of steps
 
 
 @kernel
@@ -26,7 +26,7 @@ def climb(ground, a, b, cap):
 
 @kernel
 def count_climbed(ground, pairs, cap):
-    """Return how many of these pairs of cells a climb of at most `cap` steps connects, in this direction."""
+    """Return the number of pairs of cells whose second cell is reached from the first by at most `cap` steps."""
     count = 0
     for i in range(pairs.shape[0]):
         count += climb(ground, np.int64(pairs[i, 0]), np.int64(pairs[i, 1]), np.int64(cap)) >= 0

@@ -1,9 +1,11 @@
-"""Kernels that advance all agents of one kind in one call: plan, act, referee, one agent after the other.
+"""Kernels that advance a batch of agents, all of one kind, in one call.
 
-Calling an agent separately costs ten times as much as its tick. Each agent has memory of its own, so a call for all of
-them takes a table of addresses, and `like`: the memory of one agent, which gives the type of the array at each address.
-The caller must ensure that all agents have arrays of the same sizes, and must rebuild the table when an array is
-replaced (sim/crew.py). These kernels exist only compiled: Python code does not need them.
+The agents are processed one after the other: each plans and acts for some ticks, and the referee judges the rows that
+it reports. A separate call from Python costs ten times as much as the tick of the agent. Each agent has arrays of its
+own, so a kernel takes `table`, which has a row of addresses for each agent, and `like`, the arrays of any one agent,
+which give the type of the array at each address. The caller must ensure that all agents have arrays of the same sizes,
+and must rebuild the table when an array is replaced (sim/crew.py). These kernels exist only compiled: without the
+compiler, agents are called separately.
 """
 
 from typing import Any, cast
@@ -18,23 +20,23 @@ from sim.kernels.search import parent
 from sim.kernels.tiled import ask_for
 
 RESULT = np.dtype([("budget", "i8"), ("done", "i8"), ("legal", "i8"), ("status", "i8")], align=True)
-"""Input and output of each agent: the budget in expansions per tick, then the ticks done, the number of rows before the
-first illegal one, and the agent's status."""
+"""Input and output of the run_... kernels for each agent. Input: `budget`, the expansions allowed per tick. Output:
+`done`, the number of ticks done; `legal`, the number of rows before the first illegal one; the agent's `status`."""
 
 RULE = np.dtype([("policy", "i8"), ("heeds", "i8"), ("weight", "f8"), ("cell", "i8"), ("place", "i8")], align=True)
-"""Reaction of an agent to a change of the map: `policy`, `heeds` and `weight` are arguments of tb_bfs.on_change; other
-kinds of agents have no choice. `cell` and `place` belong to make_routes: the cell to be stored next, and its index in
-the route."""
+"""Reaction of an agent to a change of the map. `policy`, `heeds` and `weight` are arguments of tb_bfs.on_change();
+other kinds of agents ignore them. `cell` and `place` are scratch of make_routes(): the cell to be stored next, and its
+index in the route."""
 
 CHOSEN = ("policy", "heeds", "weight")
-"""Fields of a rule that are set by its agent."""
+"""Fields of a RULE record that the agent sets."""
 
 
 @intrinsic
 def _memory_at(typing: Any, like: Any, table: Any, place: Any) -> Any:
-    """Return arrays typed like those of `like`, at the addresses in row `place` of the table.
+    """Return nested tuples of arrays with the types of `like`, at the addresses in row `place` of the table.
 
-    The columns of the table are in the order of a depth-first walk over the nested tuples of `like`.
+    The columns of the table have the order in which a depth-first walk over the nested tuples of `like` meets arrays.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -63,7 +65,10 @@ def _memory_at(typing: Any, like: Any, table: Any, place: Any) -> Any:
 
 @kernel
 def run_tb_bfs(ground, like, table, results, tick, rows):
-    """Advance agents that run TB-WA*, TB-GBFS or repeat them. Writes: rows, results, everything at the addresses."""
+    """Advance agents of kind tb_bfs: TB-WA* and TB-GBFS, also their repeated versions for changing maps.
+
+    Writes: rows, results, everything at the addresses.
+    """
     for i in range(table.shape[0]):
         result = results[i]
         (search, route, links, state), metrics, visits = _memory_at(like, table, i)
@@ -125,16 +130,17 @@ def read_positions(like, table, cells):
 # --- changes of the map ---------------------------------------------------------------------------
 
 AT_ONCE = 64
-"""Agents whose routes are made in one round-robin."""
+"""Number of agents whose routes are made in one round-robin, see make_routes()."""
 
 
 @kernel
 def make_routes(ground, like, table, rules, first, beyond):
-    """Make the routes of lazy agents without one, as trace_linked() would, but one cell of each agent in turn.
+    """Make the routes of the lazy agents from `first` up to `beyond` (exclusive) that have none yet.
 
-    Following parents alone waits for main memory at each cell. Here each agent prefetches its next cell, and the other
-    agents have their turn while it is loaded: the first edit with 500 agents takes four tenths of the time.
-    Writes: rules, everything at the addresses.
+    The routes are the same as by route.trace_linked(), but are made in a round-robin: one cell of each agent in turn.
+    Following the parents of one agent waits for main memory at each cell. Here each agent prefetches its next cell, and
+    the other agents are processed while that cell is loaded. With 500 agents, this cuts the time of the first map
+    change to four tenths. Writes: rules, everything at the addresses.
     """
     for i in range(first, beyond):
         rule = rules[i]

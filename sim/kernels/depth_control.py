@@ -25,6 +25,8 @@ FEATURES = 11
 MAX_RATIO = 100.0  # upper bound of the feature h(s) / h(s'), also its value if s' is the goal
 
 RECORD = np.dtype([("count", "i8"), ("head", "i8"), ("last_depth", "i8"), ("probed", "i8")], align=True)
+"""Numbers of a History: all steps made so far; the index in its ring buffers of the next step; the depth of the last
+lookahead; the expansions of all pre-searches."""
 
 
 class Tree(NamedTuple):
@@ -38,7 +40,7 @@ class Tree(NamedTuple):
 
 
 class History(NamedTuple):
-    """Last steps of an agent. Make it only with new_history()."""
+    """Last steps of an agent, for the features of the decision tree. Make it only with new_history()."""
 
     recent: np.ndarray  # int32[n] cells of the last n steps, a ring buffer
     raised: np.ndarray  # float64[n] increase of h in each of these steps
@@ -60,7 +62,8 @@ def new_history(cells: int, steps: int) -> History:
 def run_oracle(ground, targets, ball, probe, history, state, dmax, sees_all, rows):
     """Plan and act for up to len(rows) ticks with the label as the depth.
 
-    Only the lookahead with that depth is charged. Returns the ticks done.
+    Only the expansions of the lookahead with that depth are reported, not those of finding the label. Returns the ticks
+    done.
     """
     st = state[0]
     for tick in range(rows.size):
@@ -244,7 +247,7 @@ def predict(tree, features):
 
 @kernel
 def note_probe(ball, probe):
-    """Note the expansions of the pre-search in the displayed search, before those of the lookahead."""
+    """Insert the cells expanded by the pre-search into the displayed list, before those expanded by the lookahead."""
     search, more = ball.search, probe.search.control[0].expansions
     noted = search.control[0].noted
     i = 0
@@ -253,7 +256,7 @@ def note_probe(ball, probe):
             i += 1
         count_expansion(search, probe.cells[i])
         i += 1
-    if search.control[0].noted == noted + more:  # otherwise the notes were full and have restarted
+    if search.control[0].noted == noted + more:  # otherwise the list was full and has begun again
         for _ in range(more):
             last = search.order[noted + more - 1]
             for k in range(noted + more - 1, 0, -1):

@@ -1,8 +1,9 @@
 """True distances to one cell, computed on demand.
 
-A search runs backwards from the goal (moves are undirected), aimed at a fixed cell, and stops when the cell in question
-is on top of its open list: with a consistent h its g is then its true distance. The next query resumes the search, so a
-run pays about one A* for all its moves, not a Dijkstra search over the whole map.
+A search runs backwards from the goal (moves are undirected), with a heuristic that aims at a fixed cell, and stops when
+the cell in question is on top of its open list. With a consistent h, the g of that cell is then its true distance. The
+next query resumes the search, so all queries of a run cost about as much as one A*, less than a Dijkstra search over
+the whole map.
 
 (Repairing the search after a change, as Lifelong Planning A* does, was tried: with 0.2 % of the map changed at a time
 it is two to five times faster than a new search up to 1024 x 1024 by the median, but twice slower at its worst, and on
@@ -15,7 +16,7 @@ from sim.kernels.jit import kernel
 from sim.kernels.octile import FIRST_DIAGONAL, h0_cells
 from sim.kernels.search import GOAL_ON_TOP, RUNNING, expand, is_closed, parent
 
-UNLIMITED = np.int64(1) << 62
+UNLIMITED = np.int64(1) << 62  # number of expansions allowed for a search that must find its result
 
 UNKNOWN = -1.0
 """Value returned for a distance that needs more expansions than allowed."""

@@ -1,9 +1,9 @@
 """D* Lite: a search from the goal that is kept valid on a changing map by repairing only what a change made wrong.
 
-Paper: Koenig and Likhachev 2002, "D* Lite", the version of its figure 3 (compute ends when the agent's cell is not
-under-consistent). Each cell has g, the distance to the goal as last expanded, and rhs, the distance computed from its
-successors; U contains exactly the cells whose g and rhs differ. Keys (k1, k2) compare lexicographically, ties by
-smaller cell: sums of costs are exact, so no tolerance is needed.
+Paper: Koenig and Likhachev 2002, "D* Lite", the version of its figure 3 (its procedure "compute" ends when the agent's
+cell is not under-consistent). Each cell has g, its distance to the goal when it was last expanded, and rhs, its
+distance computed from the g of its successors. The queue U contains exactly the cells whose g and rhs differ. Keys
+(k1, k2) compare lexicographically, ties by smaller cell. Sums of costs are exact, so no tolerance is needed.
 
 Here rhs is recomputed in full whenever a successor changed (at most 8 terms), not updated case by case as in the
 optimised version of the paper. A cell whose g and rhs are both infinite is forgotten, because every cell begins in that
@@ -28,27 +28,27 @@ STATE = np.dtype(
     [
         ("loc", "i8"),
         ("goal", "i8"),
-        ("last", "i8"),  # cell of the agent when km was last raised
+        ("last", "i8"),  # cell of the agent when the offset km was last raised
         ("status", "i8"),
-        ("marks", "i8"),
-        ("found", "i8"),  # whether compute has ended since the last change: the path by g is optimal
+        ("marks", "i8"),  # marks for the next row, see log.py
+        ("found", "i8"),  # whether the repair is complete since the last map change, so the path by g is optimal
         ("km", "f8"),  # offset added to new keys, because the agent has moved since the first keys were made
         ("rekeyed", "i8"),  # number of entries of U that were re-keyed
         ("did", "i8"),  # events of the last tick: HEEDED, LOWERED, RAISED, SETTLED
-        ("has_news", "i8"),  # whether arcs were added or removed since then
+        ("has_news", "i8"),  # whether arcs were added or removed since the last tick
     ],
     align=True,
 )
 
 # Events of a tick, for display only: the search never reads them.
-HEEDED = 1  # the map changed before the tick
+HEEDED = 1  # the map had changed before the tick, and the agent took the change into account
 LOWERED = 2  # a g that was too large was brought down to rhs
 RAISED = 4  # a g that was too small became infinite
 SETTLED = 8  # everything that matters for the path was repaired
 
 
 class Memory(NamedTuple):
-    """Memory of D* Lite, made with new_memory(). g, indices in U and next cells on the path are in the Search."""
+    """Memory of D* Lite, made with new_memory(). The Search has g, the indices in U and the next cells of the path."""
 
     rhs: Table  # float64[cells] valid for cells that the search knows
     queue: np.ndarray  # ENTRY[cells + 1] U, a binary heap
@@ -81,7 +81,7 @@ def reset(ground, search, memory, state, start, goal):
 
 @kernel
 def run(ground, search, memory, state, expansions, rows):
-    """Repair with up to `expansions` a tick, and walk when all that matters is repaired. Returns the ticks done."""
+    """Repair with up to `expansions` a tick, and walk when the path is completely repaired. Returns the ticks done."""
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
@@ -133,7 +133,7 @@ def next_direction(ground, search, s):
 
 @kernel
 def compute(ground, search, memory, st, expansions):
-    """Process the least entries of U until the agent's cell is settled, or the budget is spent.
+    """Process the least entries of U until the agent's path is optimal, or the budget of `expansions` is spent.
 
     Returns the expansions; re-keying an entry is not one. Writes: g, rhs, U, st.
     """
@@ -161,7 +161,7 @@ def compute(ground, search, memory, st, expansions):
 
 @kernel
 def is_work_left(search, memory, st):
-    """Return whether U.top_key < key(loc) or rhs[loc] > g[loc]."""
+    """Return whether the repair must continue: whether U.top_key < key(loc) or rhs[loc] > g[loc], as in the paper."""
     if search.control[0].open_size == 0:
         return False
     g = g_of(search, st.loc)
@@ -239,7 +239,7 @@ def fix(ground, search, memory, st, u):
         take_out(search, memory, np.int64(node.place))
         node.place = CLOSED
     if rhs == np.inf:
-        node.search = 0  # forgotten: no search has this number
+        node.search = 0  # no search has the number 0, so the cell is forgotten
         control.most_known = max(control.most_known, control.known)
         control.known -= 1
 
@@ -319,8 +319,8 @@ def move_entry(queue, nodes, i, k):
 def on_change(ground, search, memory, state, tails, rose):
     """Recompute rhs of the cells whose arcs were added or removed; the next plan repairs the rest.
 
-    The map already contains all changes, so no changed arc is seen in its old state. An agent without a path becomes
-    active again when an arc is added; until then removed arcs only add to what must be repaired.
+    The map already contains all changes, so every arc is read in its new state. An agent without a path becomes active
+    again when an arc is added; removed arcs alone leave it inactive, and only increase the later repair.
     """
     st = state[0]
     if st.status == log.AT_GOAL or tails.size == 0:

@@ -18,22 +18,23 @@ from sim.kernels.subgoals import NO_SUBGOAL
 from sim.kernels.targets import aim_at, is_crowded, step_toward
 from sim.kernels.whole_depths import NO_DEPTH
 
-# rules: after a re-entry head for the goal from that cell only; for the rest of the run; never
+# Rules for a re-entry, a visit to a cell visited before. The agent heads for the goal instead of a subgoal: from that
+# cell only; for the rest of the run; never.
 PER_CELL, FOR_GOOD, NEVER = 0, 1, 2
 
 CONTROL = np.dtype(
     [
-        ("level", "i8"),
-        ("first", "i8"),  # index of the level's first node
+        ("level", "i8"),  # level of the abstraction whose regions the database describes
+        ("first", "i8"),  # index of that level's first node
         ("uses_database", "i8"),  # 0: the database is stale, or has no column for this goal: then global goal, depth 1
         ("uses_subgoals", "i8"),
         ("uses_depths", "i8"),
         ("depth", "i8"),  # fixed depth
-        ("cap", "i8"),  # largest depth of the database; without a cap: as many moves as the map has cells
-        ("uses_stored", "i8"),  # whether a visited cell takes the depth stored for the goal; 0: it takes the cap
+        ("cap", "i8"),  # largest depth of the database; if that has no cap, the number of cells of the map
+        ("uses_stored", "i8"),  # depth at a re-entered cell: 1: the one stored for the goal; 0: the cap
         ("rule", "i8"),  # PER_CELL, FOR_GOOD, NEVER
-        ("is_for_good", "i8"),  # whether the goal is the target from now on
-        ("drops_subgoal", "i8"),  # result of drops_subgoal() in the last look-up
+        ("is_for_good", "i8"),  # whether the goal remains the target for the rest of the run
+        ("drops_subgoal", "i8"),  # whether the last look-up chose the goal instead of the region's subgoal
         ("sees_all", "i8"),  # whether the agent is displayed: then depth 1 uses a full lookahead too
         ("last_depth", "i8"),
         ("last_target", "i8"),

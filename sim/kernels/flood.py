@@ -5,13 +5,15 @@ import numpy as np
 from sim.kernels.jit import kernel
 
 MET = -1
+"""Result of a flood that has met a cell with the wanted label, instead of the number of cells."""
+
 NEVER_MET = -1
-"""Value for `wanted` that no cell has as a label, for a flood that does not stop early."""
+"""Value of `wanted` for a flood that does not stop early: no cell has this label."""
 
 
 @kernel
 def flood(ground, labels, queue, s, label, wanted):
-    """Give all cells that can be reached from s a label. Cells that have a label already are not entered.
+    """Label all cells that can be reached from s without entering cells that have a label already.
 
     Returns the number of cells labelled, or MET as soon as the flood meets a cell labelled `wanted`.
     Writes: labels, queue.

@@ -3,8 +3,8 @@
 Paper: Korf 1985; here from section 3.2 of "Real-Time Heuristic Search for Pathfinding in Video Games". An iteration
 starts at the root, descends to children with f <= T in the fixed order of directions, never onto a cell of its own
 stack, and keeps the least f beyond T as the next limit. Its only memory is the stack, so it expands a cell once for
-every path that leads to it. The labels are for display only: they record the cells entered and the first limit of each
-(the contours); the search never reads them.
+every path that leads to it. `labels`, a Search without an open list, is for display only: it records the cells entered,
+and `contour` the limit with which each was first entered. The search itself never reads them.
 
 One expansion is one cell put on the stack. The goal is never expanded.
 """
@@ -34,7 +34,7 @@ STATE = np.dtype(
         ("iteration", "i8"),  # iteration, 1 with the first limit
         ("limit", "f8"),  # T, the limit on f in this iteration
         ("next_limit", "f8"),  # least f beyond T in this iteration, infinity if there is none
-        ("most", "i8"),  # expansions after which the agent gives up
+        ("most", "i8"),  # maximum number of expansions, after which the agent gives up
         ("marks", "i8"),
         ("restarts", "i8"),
         ("did", "i8"),  # events of the last tick: ROSE, WENT_BACK, ENDED_BACK
@@ -53,8 +53,8 @@ class Stack(NamedTuple):
 
     cells: np.ndarray  # int32[cells] cells from the root on
     turn: np.ndarray  # uint8[cells] direction to try next at each cell of the stack
-    came: np.ndarray  # uint8[cells] direction by which each was entered
-    g: np.ndarray  # float64[cells] g of each
+    came: np.ndarray  # uint8[cells] direction by which each cell of the stack was entered
+    g: np.ndarray  # float64[cells] g of each cell of the stack
     holds: np.ndarray  # uint8[map cells] 1 if a cell is on the stack
     # float64[map cells] limit with which a cell was first entered; valid if the labels know the cell
     contour: np.ndarray

@@ -1,9 +1,9 @@
 """Kernels that other kernels call: compiled to LLVM code and linked into their caller, never to machine code.
 
-numba makes machine code and a Python wrapper of every function that it meets, also of the five in six that Python
-never calls, and that took a third of the compile time. Here a kernel has two forms. Called from Python, it is compiled
-to machine code with a wrapper and stored in the cache. Called from another kernel, it is lightly optimised LLVM code
-that is linked into that kernel.
+numba makes machine code and a Python wrapper for every function that it compiles. Five kernels in six are never called
+from Python, and making this code for them took a third of the compile time. Here a kernel has two forms. For calls from
+Python, it is compiled to machine code with a wrapper and stored in the cache. For calls from other kernels it has an
+inner form: lightly optimised LLVM code, which is linked into the calling kernel.
 
 Every kernel is fully optimised only once, after linking. numba optimises each function separately, then cheaply the
 whole module to find reference counts that cancel out, and then the whole module again; kernels have no reference counts
@@ -39,7 +39,7 @@ from numba.core.untyped_passes import (
 )
 
 
-class _Lean(JITCodeLibrary):
+class _LeanLibrary(JITCodeLibrary):
     """Code library that is optimised once, as a whole, except for the Python wrapper.
 
     The wrapper unpacks the Python arguments in a long sequence without loops. Optimising it takes as long as
@@ -47,7 +47,7 @@ class _Lean(JITCodeLibrary):
     """
 
     def add_ir_module(self, module: Any) -> None:
-        if module.name == _WRAPPER:
+        if module.name == _WRAPPER_MODULE:
             for function in module.functions:
                 if not function.is_declaration:
                     function.attributes.update(("noinline", "optnone"))
@@ -61,8 +61,8 @@ class _Lean(JITCodeLibrary):
         builder.getModulePassManager().run(self._final_module, builder)
 
 
-class _Unfinished(_Lean):
-    """Code library for linking into a caller: simplified so that linking costs little, never made machine code."""
+class _LinkableLibrary(_LeanLibrary):
+    """Code library that is linked into calling kernels: simplified to make linking cheap, never compiled further."""
 
     def _optimize_final_module(self) -> None:
         passes = create_new_module_pass_manager()
@@ -76,16 +76,16 @@ class _Unfinished(_Lean):
         self._finalized = True
 
 
-_WRAPPER = "wrapper"
+_WRAPPER_MODULE = "wrapper"
 """Name that numba gives the module that contains the Python wrapper."""
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class _BeginLean(LoweringPass):
-    """Compiler pass that sets the library of the function to `_library`, before numba would make one of its own."""
+class _UseLeanLibrary(LoweringPass):
+    """Compiler pass that makes a code library of class `_library` for the function, so that numba makes none itself."""
 
     _name = "begin_lean"
-    _library: type[_Lean] = _Lean
+    _library: type[_LeanLibrary] = _LeanLibrary
 
     def __init__(self) -> None:
         LoweringPass.__init__(self)
@@ -98,14 +98,14 @@ class _BeginLean(LoweringPass):
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class _BeginUnfinished(_BeginLean):
+class _UseLinkableLibrary(_UseLeanLibrary):
     _name = "begin_unfinished"
-    _library = _Unfinished
+    _library = _LinkableLibrary
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class _EndUnfinished(LoweringPass):
-    """Compiler pass that finishes a function as numba does, with a `_StandIn` in place of the Python entry point."""
+class _FinishLinkable(LoweringPass):
+    """Compiler pass that finishes an inner form as numba would, with an `_OverloadKey` as its Python entry point."""
 
     _name = "end_unfinished"
 
@@ -114,17 +114,17 @@ class _EndUnfinished(LoweringPass):
 
     def run_pass(self, state: Any) -> bool:
         result = state.cr
-        stand_in = _StandIn()
+        stand_in = _OverloadKey()
         state.targetctx.insert_user_function(stand_in, result.fndesc, [state.library])
         state.cr = result._replace(entry_point=stand_in)
         return True
 
 
-class _StandIn:
-    """Key of one overload of an inner kernel; it cannot be called from Python."""
+class _OverloadKey:
+    """Object under which numba registers one overload of an inner form; it cannot be called from Python."""
 
 
-_TO_TYPES = (
+_PASSES_TO_TYPED_CODE = (
     TranslateByteCode,
     FixupArgs,
     IRProcessing,
@@ -137,24 +137,24 @@ _TO_TYPES = (
     IRLegalization,
 )
 """numba's passes from bytecode to typed code, except passes for features that kernels do not use: closures, literal
-unrolling, whole-array expressions, functions that ask to be inlined. Each of the omitted passes would walk a whole
-function to find nothing; together they took a sixth of the compile time."""
+unrolling, whole-array expressions, functions that ask to be inlined. Each of the omitted passes would search a whole
+function for such a feature in vain; together they took a sixth of the compile time."""
 
 
 class _LeanCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
-        return [_passes("lean", _BeginLean, NativeLowering, NoPythonBackend)]
+        return [_pass_manager("lean", _UseLeanLibrary, NativeLowering, NoPythonBackend)]
 
 
 class _InnerCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
         flags = self.state.flags
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-        return [_passes("inner", _BeginUnfinished, NativeLowering, NoPythonBackend, _EndUnfinished)]
+        return [_pass_manager("inner", _UseLinkableLibrary, NativeLowering, NoPythonBackend, _FinishLinkable)]
 
 
-class _Passes(PassManager):
-    """Pass manager that runs the passes in sequence, without numba's timing events and checks after each pass."""
+class _PlainPassManager(PassManager):
+    """Pass manager that runs passes in sequence, without numba's timing events and its checks after each pass."""
 
     def _runPass(self, index: int, each: Any, state: Any) -> None:  # noqa: N802 - as numba calls it
         each.analysis = self._analysis
@@ -163,9 +163,9 @@ class _Passes(PassManager):
         each.run_finalizer(state)
 
 
-def _passes(name: str, *to_code: Any) -> PassManager:
-    passes = _Passes(name)
-    for each in (*_TO_TYPES, *to_code):
+def _pass_manager(name: str, *to_code: Any) -> PassManager:
+    passes = _PlainPassManager(name)
+    for each in (*_PASSES_TO_TYPED_CODE, *to_code):
         passes.add_pass(each, each.name())
     passes.finalize()
     return passes
@@ -186,7 +186,7 @@ class Kernel(CPUDispatcher):
         self._inner: Inner | None = None
 
     def inner(self) -> Inner:
-        """Return the inner form, made when a calling kernel is first compiled: most starts compile none."""
+        """Return the inner form. It is made at the first call, because most starts of the program compile no kernel."""
         if self._inner is None:
             self._inner = Inner(self.py_func, targetoptions=dict(self.targetoptions), pipeline_class=_InnerCompiler)
         return self._inner

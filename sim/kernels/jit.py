@@ -6,9 +6,10 @@ is off: ties would depend on timing.
 
 `_nrt=False` leaves out numba's runtime for memory (reference counting). With the runtime, each time a kernel passes a
 named tuple to another kernel, every array in it is reference-counted by an atomic operation, which took three quarters
-of all time (TB-WA*, k = 1, referee included: 0.4 against 1.7 million ticks a second). Kernels work on arrays of their
-caller, so no counting is needed. The price is that kernels cannot allocate arrays: a kernel that does, also by
-assigning one slice to another, fails to compile ("NRT required but not enabled"). Write a loop, or pass the array in.
+of all time (TB-WA*, k = 1, referee included: 0.4 million ticks a second with the runtime, 1.7 million without). Kernels
+work on arrays of their caller, so no counting is needed. The price is that kernels cannot allocate arrays: a kernel
+that does, also by assigning one slice to another, fails to compile ("NRT required but not enabled"). Write a loop, or
+pass the array in.
 
 `no_cfunc_wrapper` leaves out the wrapper for calls from C: C never calls a kernel, and the wrapper takes a tenth of the
 compile time.
@@ -49,20 +50,20 @@ KERNELS: list[Any] = []
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Return the function as a kernel, compiled at its first call or loaded from the cache of an earlier start."""
-    return _compiled(function, _OPTIONS)
+    return _make_kernel(function, _OPTIONS)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
     """Return the function as a kernel whose code is inlined into every kernel that calls it.
 
-    Use it for kernels that run in every tick, are called from one or two kernels and take all memory of an agent: an
-    array is passed as seven machine words (pointer, sizes, strides, ...). TB-WA* passed two hundred such words from
-    function to function, a tenth of the cost of its tick.
+    Use it for kernels that run in every tick, are called from one or two kernels and take all arrays of an agent as
+    arguments. A call passes an array as seven machine words (pointer, sizes, strides, ...): TB-WA* passed two hundred
+    such words from function to function, which took a tenth of the time of its tick.
     """
-    return _compiled(function, {**_OPTIONS, "forceinline": True})
+    return _make_kernel(function, {**_OPTIONS, "forceinline": True})
 
 
-def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+def _make_kernel(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     if not JIT_ON:
         return function
     if DRAWS_ONLY and function.__module__.startswith("sim."):
@@ -73,35 +74,36 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 
 
 _FEW = 16
-"""Number of calls after which a `CachedDispatch` resolves its machine code; until then, numba does so in each call.
-Resolving takes up to a millisecond, so instances made together resolve in different ticks."""
+"""Number of calls of a `CachedDispatch` through numba's dispatcher before it looks up its machine code. The look-up
+takes up to a millisecond. So up to `_FEW` - 1 calls are added, by the number of the instance: instances that are made
+and called together look up their code in different ticks."""
 
-_BEGUN = itertools.count()
+_BEGUN = itertools.count()  # number of the next instance of CachedDispatch
 
 
 class CachedDispatch:
-    """Kernel that is called in every tick with arguments of the same types, without numba's type dispatch.
+    """Callable that avoids numba's type dispatch, for a kernel that gets arguments of the same types in every tick.
 
-    In each call, numba examines the types of all arguments, array by array: 3 to 6 us for the memory of an agent, whose
-    tick may be 1 us of work. A `CachedDispatch` does so once, after a few calls, and calls the machine code directly
-    from then on. After that, types are no longer checked: the owner must make a new `CachedDispatch` whenever a type
-    may change.
+    In each call, numba examines the types of all arguments, array by array: 3 to 6 us for the arrays of an agent, whose
+    tick may take 1 us. After a few calls, a `CachedDispatch` looks up the machine code for these types once, and calls
+    it directly from then on. Types are no longer checked then: the owner must make a new `CachedDispatch` whenever a
+    type may change.
     """
 
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
-        self._code = kernel
+        self._callable = kernel
         self._left = _FEW + next(_BEGUN) % _FEW if _FEW and IS_KNOWN and type(kernel) is Kernel else 0
 
     def __call__(self, *arguments: Any) -> Any:
         if self._left:
             self._left -= 1
             if not self._left:
-                self._code = resolve_overload(self.kernel, *arguments)
-        return self._code(*arguments)
+                self._callable = resolve_overload(self.kernel, *arguments)
+        return self._callable(*arguments)
 
 
-_CODES: dict[Any, Any] = {}
+_RESOLVED_CODE: dict[Any, Any] = {}  # machine code for each kernel and types of its arguments
 
 
 def resolve_overload(kernel: Any, *arguments: Any) -> Any:
@@ -110,11 +112,11 @@ def resolve_overload(kernel: Any, *arguments: Any) -> Any:
     Determining numba's types of the arguments takes half a millisecond; the result is cached and shared by all agents.
     """
     kind = kernel, *map(_kind_of, arguments)
-    if kind not in _CODES:
+    if kind not in _RESOLVED_CODE:
         types = tuple(kernel.typeof_pyval(argument) for argument in arguments)
-        found = kernel.overloads.get(types)  # usually present: the kernel was called with these types
-        _CODES[kind] = found.entry_point if found else kernel.compile(types)
-    return _CODES[kind]
+        found = kernel.overloads.get(types)  # usually exists, because the kernel was called with these types
+        _RESOLVED_CODE[kind] = found.entry_point if found else kernel.compile(types)
+    return _RESOLVED_CODE[kind]
 
 
 def _kind_of(argument: Any) -> Any:
@@ -129,11 +131,11 @@ def _kind_of(argument: Any) -> Any:
 
 
 def bare(memory: Any) -> Any:
-    """Return the arrays, alone or in (named) tuples, as plain arrays, which a kernel call unpacks fastest.
+    """Return an array, or all arrays of a (named) tuple, as plain arrays, which a kernel call unpacks fastest.
 
     numba recognises the type of a plain array immediately. A record array, whose fields Python code can read by name,
-    is analysed in every call: a tick of TB-WA* spent twice as long on that as on the search itself. Without the
-    compiler, kernels are Python code and need the field names, so `memory` is returned unchanged.
+    is analysed in every call: a tick of TB-WA* spent twice as long on this analysis as on the search itself. Without
+    the compiler, kernels are Python code and need the field names, so `memory` is returned unchanged.
     """
     if HAS_RECORDS:
         return memory

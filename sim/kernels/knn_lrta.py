@@ -2,9 +2,9 @@
 
 Paper: section 5 of "Real-Time Heuristic Search for Pathfinding in Video Games". An agent without a target selects. If
 hill climbing leads to the goal, the goal is its target. Otherwise it takes the first of the most similar records whose
-first cell climbing reaches from the agent, and from whose last cell climbing reaches the goal. If no record fits, it
-heads for the goal for as many moves as a climb may have, then selects again. It walks by LRTA* with one expansion a
-move and a table of h for every target.
+first cell can be climbed to from the agent, and from whose last cell the goal can be climbed to (climb.py). If no
+record fits, the agent heads for the goal for as many moves as a climb may have steps, then selects again. It walks by
+LRTA* with one expansion a move and a table of h for every target.
 
 A selection climbs step by step, so that it may be spread over ticks: at most `spread` steps in each, while the agent
 continues toward its present target.
@@ -24,7 +24,7 @@ from sim.kernels.targets import aim_at, is_crowded, is_goal_aimed_at, step_towar
 
 CONTROL = np.dtype(
     [
-        ("direct", "i8"),  # whether the goal itself is tried before any record
+        ("direct", "i8"),  # whether a climb to the goal itself is tried before any record
         ("skips_first", "i8"),  # whether the first cell of a record is skipped if the second can be climbed to
         ("cap", "i8"),  # maximum steps of a climb; also the moves after which it selects again, without a record
         ("spread", "i8"),  # maximum steps of climbing in a tick; 0: no limit
@@ -48,16 +48,18 @@ CONTROL = np.dtype(
     align=True,
 )
 
-# Events of a tick: bits of `did`.
+# Events of a tick, bits of `did`: the record could no longer be followed; a target was reached; a selection began;
+# records were tried; the goal can be climbed to; a record was taken; no record fits.
 LOST, REACHED, BEGAN, ASKED, STRAIGHT, TAKEN, NONE_FITS = 1, 2, 4, 8, 16, 32, 64
 
 # Stages of a selection: the test that the present climb makes.
 SETTLED, TO_GOAL, TO_FIRST, FROM_LAST, TO_SECOND = 0, 1, 2, 3, 4
 
-# Verdicts on a candidate.
+# Verdicts on a candidate: not tested; taken; no climb from the agent to it; no climb from it to the goal; excluded
+# because following it failed earlier.
 UNTRIED, ACCEPTED, NO_WAY_TO_IT, NO_WAY_FROM_IT, DROPPED = 0, 1, 2, 3, 4
 
-UNDER_WAY, CLIMBED, GAVE_UP = 0, 1, 2
+UNDER_WAY, CLIMBED, GAVE_UP = 0, 1, 2  # states of a climb
 
 
 class Choice(NamedTuple):
@@ -80,7 +82,7 @@ def new_choice(similar: int, records: int, longest: int) -> Choice:
 
 @kernel
 def forget_choice(control):
-    """Drop the choice, so that the next tick selects."""
+    """Drop the present record and targets, so that the agent selects in its next tick."""
     it = control[0]
     it.record = -1
     it.targets = 0
@@ -225,7 +227,7 @@ def select(ground, records, choice, st, it):
 
 @kernel
 def has_candidate(ground, records, choice, st, it):
-    """Return whether a record is left to try, after searching for the similar ones if needed. Writes: choice, it."""
+    """Return whether a similar record remains to be tried; searches for similar records first. Writes: choice, it."""
     if it.found < 0:
         it.found = find_similar(ground, records, it.from_cell, st.goal, choice.similar)
         choice.verdicts[:] = UNTRIED

@@ -4,4 +4,4 @@ import numba
 
 IS_KNOWN = numba.__version__.startswith("0.68.")
 """True if inner.py supports this version of numba. With any other version, numba compiles every kernel separately:
-starting takes longer, the results are the same."""
+compiling takes longer, but the kernels compute the same results."""

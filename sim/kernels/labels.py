@@ -12,21 +12,21 @@ from sim.kernels.openlist import ENTRY
 from sim.kernels.search import Search, new_search
 
 REVERSED = np.array([2, 3, 0, 1, 6, 7, 4, 5], np.int64)
-"""REVERSED[d] is the direction back, for the order N, E, S, W, NE, SE, SW, NW."""
+"""REVERSED[d] is the direction opposite to d, in the order N, E, S, W, NE, SE, SW, NW."""
 
 
 def new_labels(cells: int, is_watched: bool, tile_width: int = 0) -> Search:
-    """Return a Search whose heap has no room, for its records only. `tile_width`: see tiled.py."""
+    """Return a Search of which only the records are used, so its heap has no room. `tile_width`: see tiled.py."""
     search = new_search(cells, counts_heat=is_watched, notes_order=is_watched, tile_width=tile_width)
     return search._replace(heap=zeros(1, ENTRY).view(search.heap.__class__))
 
 
 @kernel
 def count_expansion(search, s):
-    """Count one expansion of cell s, and note it if the agent is displayed.
+    """Count one expansion of cell s, and, if the agent is displayed, append s to the list of expanded cells, `order`.
 
-    Algorithms of this kind expand a cell many times, so the notes may fill up and are then overwritten from the
-    beginning. A reader detects missing notes by the count of expansions. Writes: search.control, heat, order.
+    Algorithms of this kind expand a cell many times, so the list may fill up; it is then overwritten from its
+    beginning. A reader detects missing entries by the count of expansions. Writes: search.control, heat, order.
     """
     control = search.control[0]
     control.expansions += 1

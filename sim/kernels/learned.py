@@ -1,7 +1,7 @@
 """Learned heuristic: a table h that starts at h0 and rises as an agent walks, at no cost for cells it never reads.
 
-A cell whose h was never read contains 0, which means its initial value h0, the octile distance. Only at the goal is h
-itself 0. So the table begins as zeros, and a new table discards everything learned.
+The entry of a cell whose h was never read is 0, which means that h has its initial value h0, the octile distance. (An h
+of 0 itself occurs only at the goal.) So a new table is all zeros, and means that nothing is learned.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ TARGET = np.dtype(
         ("goal_y", "i8"),
         ("width", "i8"),
         ("diagonal_cost", "f8"),
-        ("changes", "i8"),  # number of changes of a value: a trial that leaves it unchanged has learned nothing
+        ("changes", "i8"),  # number of changes so far; a trial that does not increase it has learned nothing
         ("cells", "i8"),  # number of cells of which something was learned
         ("highest", "f8"),  # largest value ever learned
     ],
@@ -27,8 +27,8 @@ TARGET = np.dtype(
 )
 
 NOTES = 1 << 14
-"""Number of changes that the table of a displayed agent records. Drawing code reads them in every frame; after more
-changes in a frame it reads the whole table."""
+"""Number of changes of values that the table of a displayed agent records. Drawing code reads them in every frame. If a
+frame has more changes than this, it reads the whole table."""
 
 
 class Learned(NamedTuple):
@@ -49,7 +49,7 @@ def new_learned(ground, goal: int, is_watched: bool = False, tile_width: int = 0
 
 @kernel
 def aim(ground, target, goal):
-    """Set the cell to which the values estimate the cost. Writes: target."""
+    """Set the goal of the estimates. Writes: target."""
     it = target[0]
     it.goal = goal
     it.goal_x = goal % ground.width
@@ -67,7 +67,7 @@ def initial(target, s):
 
 @kernel
 def h_of(learned, s):
-    """Return the estimate of cell s, and store it if it was never read, because agents come back. Writes: h."""
+    """Return the estimate of cell s. Writes: h, if it was never read: the agent will probably read it again."""
     value = learned.h[np.uint64(s)]  # unsigned: see openlist.py
     if value == 0.0:
         value = initial(learned.target, s)
@@ -77,14 +77,14 @@ def h_of(learned, s):
 
 @kernel
 def excess(learned, s):
-    """Return by how much h of cell s was raised: h - h0. For display and features; writes nothing."""
+    """Return by how much learning has raised h of cell s: h - h0. For display and features; writes nothing."""
     value = learned.h[s]
     return 0.0 if value == 0.0 else value - initial(learned.target, s)
 
 
 @kernel
 def learn(learned, s, value):
-    """Set the estimate of cell s. Writes: h, and the notes of changes."""
+    """Set the estimate of cell s. Writes: h, and the list of changed cells."""
     target, before = learned.target[0], learned.h[s]
     if before == value:
         return

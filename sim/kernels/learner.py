@@ -1,8 +1,8 @@
 """Common parts of all agents that learn h while they walk: state, end of the walk, restart.
 
-An agent with a small lookahead never sees that there is no path. But an h above the cost of the longest possible path
-proves it, because h exceeds the true distance by at most `slack`. The slack is 0 at first and, after arcs were added,
-the highest h known then.
+An agent with a small lookahead never sees that there is no path. But h exceeds the true distance by at most `slack`. So
+an h above the cost of the longest possible path plus the slack proves that there is no path. The slack is 0 at first;
+when arcs are added, which may shorten true distances, it becomes the highest h known at that time.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ STATE = np.dtype(
         ("restarts", "i8"),
         ("limit", "f8"),  # an h above this cost proves that there is no path
         ("slack", "f8"),  # maximum by which h may exceed true distances
-        ("length", "i8"),  # number of cells on the path ahead, including the agent's own; 0: nothing planned
+        ("length", "i8"),  # number of cells on the planned path, including the agent's own; 0: nothing planned
         ("head", "i8"),  # index of the agent on the path
         ("best", "i8"),  # target cell of the last plan, -1 before the first
         ("closed", "i8"),  # number of cells in the list of cells that the last plan expanded
@@ -33,7 +33,7 @@ STATE = np.dtype(
 )
 
 
-IS_SEEN, IS_TAIL = 1, 2  # marks of may_lead_out()
+IS_SEEN, IS_TAIL = 1, 2  # marks of cells in may_lead_out(): reached by its flood; an added arc leaves the cell
 
 
 @kernel
@@ -50,7 +50,7 @@ def stand(state, start, goal):
 
 @kernel
 def begin_again(state):
-    """Drop the plan and make the agent active again, after a change that matters."""
+    """Drop the plan and make the agent active again, after a map change that may affect it."""
     st = state[0]
     stand(state, st.loc, st.goal)
     st.restarts += 1
@@ -74,7 +74,7 @@ def may_lead_out(ground, loc, tails, rose, seen, queue):
 
 @kernel
 def has_no_way(ground, st):
-    """Return whether the goal's cell or the agent's cell has no legal move."""
+    """Return whether there is obviously no path: the goal's cell or the agent's cell has no legal move."""
     return ground.moves[st.goal] == 0 or ground.moves[st.loc] == 0
 
 

@@ -20,14 +20,14 @@ from sim.kernels.subgoals import NO_SUBGOAL
 from sim.kernels.targets import CELL_BITS, place_of, put
 
 GAP = 1e-9
-"""Relative tolerance when costs are compared, because sums of distances between means are not exact."""
+"""Relative tolerance for comparing costs, because sums of distances between the means of regions are not exact."""
 
 
 class NodeBall(NamedTuple):
     """Memory of one lookahead among nodes. Make it only with new_node_ball()."""
 
     nodes: NodeSearch
-    seen: np.ndarray  # int32[nodes] all nodes of the ball, its root first
+    seen: np.ndarray  # int32[nodes] all nodes that the lookahead has found (the ball), its root first
     fh: np.ndarray  # float64[nodes] path-max f of each node
     size: np.ndarray  # int64[1] number of nodes in the ball
 
@@ -59,8 +59,8 @@ def raise_node(levels, tables, target, u, value, diagonal):
 def look_ahead_nodes(levels, ball, tables, root, target, depth, gamma, diagonal, notes):
     """Run Dijkstra's algorithm inside the ball of nodes up to `depth` arcs from the root.
 
-    All nodes but the last layer are expanded; the target is never expanded. Returns the expansions. Writes: ball,
-    notes.
+    All nodes but the last layer are expanded; the target is never expanded. Returns the expansions. `gamma` is the
+    weight of g, `notes` the displayed Search in which expansions are counted. Writes: ball, notes.
     """
     search, nodes, control = ball.nodes.search, ball.nodes.search.nodes, ball.nodes.search.control[0]
     mask = (np.int64(1) << ball.nodes.shift) - 1

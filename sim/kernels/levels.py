@@ -3,7 +3,8 @@
 `levels` is a sim.abstraction.Levels. The cost of an arc between two regions is the heuristic distance between their
 means, so the heuristic is consistent. The distance is octile, or straight-line if the diagonal cost is STRAIGHT.
 
-An expansion of a region is noted at its representative cell, for display and counting.
+A node is a region of one level; a node of level 0 is one cell. An expansion of a region is counted and displayed at its
+representative cell. `notes` is the Search that records these expansions.
 """
 
 from typing import NamedTuple
@@ -31,7 +32,7 @@ from sim.kernels.search import (
 STRAIGHT = -1.0
 """Value for a diagonal cost that makes arcs between regions as long as the straight line between their means."""
 
-IS_INSIDE, IS_END = 1, 2  # marks of a corridor's cells: inside, and inside where the search may end
+IS_INSIDE, IS_END = 1, 2  # marks of a corridor's cells: inside; inside, and the search may end there
 
 
 class NodeSearch(NamedTuple):
@@ -39,7 +40,7 @@ class NodeSearch(NamedTuple):
 
     search: Search  # search whose cells are nodes; `came` is not used
     parent: np.ndarray  # int32[nodes] node from which a node was reached, -1: the root
-    # int32[nodes] mark of each node; a restricted search enters only children of nodes with its mark
+    # int32[nodes] mark of each node: a search restricted to a mark enters only children of nodes with this mark
     marked: np.ndarray
     way: np.ndarray  # int32[nodes] last path found, from its start
     shift: int  # bits that hold the number of a node
@@ -133,7 +134,7 @@ def begin_nodes(nodes, start):
 
 @kernel
 def add_node(nodes, u, before, g, f, h):
-    """Put a node on the open list, or move it up there. Ties on f: larger g, which is smaller h, then smaller node."""
+    """Put a node on the open list, or move it up in it. Ties on f: larger g (that is, smaller h), then smaller node."""
     control, node = nodes.search.control[0], nodes.search.nodes[u]
     place = np.int64(node.place)
     if node.search != control.search:
@@ -213,7 +214,7 @@ def trace_nodes(nodes, end):
 
 @kernel
 def mark_way(levels, nodes, length, mark, is_wide):
-    """Mark the first `length` nodes of the path, and their neighbours if `is_wide`."""
+    """Mark the first `length` nodes of the path with the number `mark`, and their neighbours too if `is_wide`."""
     for i in range(length):
         u = nodes.way[i]
         nodes.marked[u] = mark
@@ -270,7 +271,7 @@ def open_moves(ground, corridor):
 
 @kernel
 def begin_in(ground, search, start, goal, aim):
-    """Begin a search like search.begin(), but keep the notes and the count of the tick's earlier expansions."""
+    """Begin a search like search.begin(), but keep the list and the count of the tick's earlier expansions."""
     noted, expansions = search.control[0].noted, search.control[0].expansions
     forget(ground, search, goal, aim)
     search.control[0].noted, search.control[0].expansions = noted, expansions

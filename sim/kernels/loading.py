@@ -1,7 +1,8 @@
 """Prefetching of compiled kernels from the cache.
 
-Otherwise a compiled kernel is read at its first call: 3 to 20 ms, a lost frame if the first edit or the first heat map
-is what calls it. The window reads one kernel after another in the idle time of its frames.
+Without prefetching, a compiled kernel is read from its file at its first call, which takes 3 to 20 ms. The window would
+lose a frame when the first edit or the first heat map calls a kernel. So it reads one kernel after another in the idle
+time of its frames.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,7 +12,7 @@ from sim.kernels.jit import KERNELS
 
 
 class Loader:
-    """Prefetch of all cached overloads of all kernels, one per step."""
+    """Prefetch of all cached kernels; each call of load_next() loads one overload of one kernel."""
 
     def __init__(self, first: str = "") -> None:
         """Order the kernels so that modules whose name starts with `first` are loaded before the others."""

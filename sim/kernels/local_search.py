@@ -21,11 +21,11 @@ from sim.kernels.octile import NOWHERE, SUCCESSORS
 from sim.kernels.openlist import ENTRY, key_of, sift_down, sift_up, tie_of
 from sim.kernels.search import CLOSED, EMPTY, GOAL_ON_TOP, RUNNING, Search, add_root, forget, new_search, parent
 
-DIJKSTRA, ADAPTIVE = 0, 1  # backups: by Dijkstra's algorithm, or with one f for all closed cells
-MIN_F_RULE, MIN_EXCESS_RULE = 0, 1  # exit rules: the open cell with the least f, or with the least h - h0
+DIJKSTRA, ADAPTIVE = 0, 1  # how values are backed up: by Dijkstra's algorithm; with one f for all closed cells
+MIN_F_RULE, MIN_EXCESS_RULE = 0, 1  # where to go: the open cell with the least f; or with the least h - h0
 
-LABEL = np.dtype([("place", "i4")])  # index of a closed cell in the queue of the backup, SETTLED or UNSEEN
-SETTLED, UNSEEN = -1, -2
+LABEL = np.dtype([("place", "i4")])  # index of a closed cell in the queue of the backup, or SETTLED, or UNSEEN
+SETTLED, UNSEEN = -1, -2  # the cell has its backed-up value; the cell was not queued yet
 
 
 class Space(NamedTuple):
@@ -251,7 +251,10 @@ def offer_from_open(ground, learned, space, st, mask):
 
 @kernel
 def offer(space, size, u, value, mask):
-    """Offer a value to closed cell u, which takes it unless it has one as low. Returns the size of the queue."""
+    """Queue closed cell u with a value, or lower its value in the queue. Returns the size of the queue.
+
+    Nothing changes if u has a value as low already.
+    """
     label = space.labels[np.uint64(u)]
     key = key_of(value)
     place = np.int64(label.place)

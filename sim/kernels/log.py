@@ -9,8 +9,8 @@ ROW = np.dtype(
         ("cell", "i4"),  # cell at which the agent wants to be after this tick
         ("expanded", "i4"),  # number of cells expanded in this tick
         ("traced", "i4"),  # number of parent pointers followed in this tick
-        ("marks", "i2"),
-        ("phase", "i2"),
+        ("marks", "i2"),  # bits, see below: events of this tick
+        ("phase", "i2"),  # activity of the agent in this tick, see below
     ],
     align=True,
 )
@@ -23,9 +23,9 @@ TRIAL = 8  # written by the world: the agent was put back on the start for its n
 ARRIVED = 16  # written by the world: the agent came to the goal in this tick
 CAP_HIT = 32  # the agent looked ahead with its largest depth, or climbed for as many steps as it may
 REENTERED = 64  # the agent had visited its cell before, so it headed for its goal and not for a subgoal
-DIGESTED = 31  # marks that are part of digests; the later ones follow from moves and expansions
+DIGESTED = 31  # mask of the marks that are part of digests; the other marks follow from moves and expansions
 
-# Phases of an agent, for the panel header. Their words are in agent_api.PHASE_WORDS.
+# Phases of an agent, for the panel header. agent_api.PHASE_WORDS has the words that it shows for them.
 WAITING, SEARCHING, TRACING, FOLLOWING, WALKING_BACK, SHUTTLING, LEARNING = 0, 1, 2, 3, 4, 5, 6
 
 # Status of an agent.

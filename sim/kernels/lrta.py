@@ -5,8 +5,10 @@ the lookahead limited by cost as in figure 2 of "Real-time heuristic search for 
 
 Ties on f: the goal, the least g + h before path-max, larger g, smaller cell. Path-max raises f of every neighbour to
 the agent's own h where this is too high, for example after a cell was freed. Without the second rule all neighbours
-would then be equal, and the agent might turn away from the goal. The budget cannot shorten a lookahead: LRTA* with a
-shallower lookahead is another algorithm.
+would then be equal, and the agent might turn away from the goal. The budget does not shorten a lookahead, because LRTA*
+with a shallower lookahead is another algorithm.
+
+The ball is the set of cells that a lookahead has found. Its inside is expanded; its frontier (rim) is not.
 """
 
 from typing import NamedTuple
@@ -25,7 +27,7 @@ from sim.kernels.search import CLOSED, Search, forget, new_search, parent
 from sim.kernels.targets import h_toward, raise_toward
 
 INSIDE, RIM = -2, -3  # NODE.place of a ball cell that is to be expanded, and of one on the frontier
-NO_REACH = -1.0  # `reach` of a lookahead limited by depth
+NO_REACH = -1.0  # value of `reach`, the limit on g, for a lookahead that is limited by depth instead
 
 
 class Ball(NamedTuple):
@@ -81,7 +83,7 @@ def step_classic(ground, learned, st):
 
 @kernel
 def best_neighbour(ground, learned, s, least):
-    """Return the successor t of s with the least f = max(least, c(s,t) + h[t]), and that f. There must be one."""
+    """Return the successor t of s with the least f = max(least, c(s,t) + h[t]), and that f. s must have a successor."""
     h, step, cost = learned.h, ground.step, ground.cost
     best_f, best_sum, best = np.inf, np.inf, np.int64(-1)
     is_dearer = np.int64(cost[FIRST_DIAGONAL] > 1.0)
@@ -144,8 +146,8 @@ def look_ahead(ground, targets, ball, st, depth, reach):
     """Run Dijkstra's algorithm from the agent inside its ball. Returns the expansions.
 
     If `reach` is negative, the ball has the cells up to `depth` moves away, and all but its last layer are expanded.
-    Otherwise the cells with g <= reach are expanded, and the ball has these and their successors. The present target is
-    never expanded. Writes: the ball, h of cells read for the first time.
+    Otherwise the cells with g <= reach are expanded, and the ball has these cells and their successors. The present
+    target is never expanded. Writes: the ball, h of cells read for the first time.
     """
     search, cells, fh, step, cost = ball.search, ball.cells, ball.fh, ground.step, ground.cost
     nodes, heap, control = search.nodes, search.heap, search.control[0]
@@ -235,8 +237,8 @@ def add_to_rim(search, cells, count, s):
 def best_of_rim(targets, ball, st):
     """Return the frontier cell with the least path-max f, -1 if there is none.
 
-    After a single expansion, the least c + h takes precedence over the other ties, as in best_neighbour(); see
-    docs/deviations.md. Writes: `place` of the frontier cells and open_size, as for an open list.
+    After a single expansion, ties go to the least c + h first, as in best_neighbour(); see docs/deviations.md. Writes:
+    `place` of the frontier cells and open_size, so that drawing code shows the frontier as an open list.
     """
     search, fh, target = ball.search, ball.fh, targets.aimed[0].goal
     best, best_sum = np.int64(-1), np.inf

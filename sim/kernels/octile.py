@@ -13,10 +13,11 @@ FIRST_DIAGONAL = 4
 NOWHERE = 8  # the "direction" by which a search reached its root
 
 DIAGONAL = float.fromhex("0x1.6a09e6p0")
-"""sqrt(2) to 24 bits, 2.4e-8 below it: sums of it and of 1 are exact in float64, so equal costs are equal."""
+"""sqrt(2) rounded down to 24 bits, an error of 2.4e-8. So sums of this number and of 1 are exact in float64, and paths
+of equal cost compare as equal."""
 
 COST_UNIT = 2.0**-23
-"""Unit of costs: every arc cost is a multiple of it (see Grid), so every path cost is one too."""
+"""Unit of costs: every arc cost is a multiple of this unit (see Grid), and so is every path cost."""
 
 MIN_GAP = 0.0005
 """Minimum by which a diagonal cost other than exactly 1 or 2 differs from both. The buckets of the open list need this
@@ -24,7 +25,7 @@ gap to separate values of f."""
 
 
 class Ground(NamedTuple):
-    """Grid in the form that kernels take. Grid makes it; the arrays belong to the grid."""
+    """Arrays of a map that kernels read. Grid makes it; the arrays belong to the grid."""
 
     moves: np.ndarray  # uint8[cells] bit d set: the move in direction d is legal
     step: np.ndarray  # int64[8] offset to add to a cell for a move in direction d
@@ -42,7 +43,7 @@ def h0(x, y, goal_x, goal_y, diagonal):
     return max(dx, dy) + (diagonal - 1.0) * min(dx, dy)
 
 
-ROW_SHIFT = 40
+ROW_SHIFT = 40  # bits of the fraction in the factor of inverse_of()
 
 
 @kernel
@@ -73,12 +74,12 @@ def direction_between(ground, s, t):
     return -1
 
 
-def _is_covered(parent_to_s: int, s_to_t: int, moves: int) -> bool:
-    """Return whether the parent of s has an arc to t itself (or is t), so that a path through s cannot be cheaper.
+def _is_reached_by_parent(parent_to_s: int, s_to_t: int, moves: int) -> bool:
+    """Return whether the parent of s is t, or has an arc to t itself, so that a path to t through s cannot be cheaper.
 
-    The parent was expanded before s and relaxed that arc at a cost of at most the cost through s (every diagonal costs
-    from 1 to 2), so relaxing t from s can never be a strict improvement. The move mask of s alone shows whether the arc
-    exists.
+    The parent was expanded before s and relaxed its own arc to t. That arc costs at most as much as the way through s,
+    because every diagonal costs from 1 to 2. So relaxing t from s can never be a strict improvement. The move mask of s
+    alone shows whether the arc exists.
     """
     px, py = -DX[parent_to_s], -DY[parent_to_s]
     tx, ty = DX[s_to_t], DY[s_to_t]
@@ -92,7 +93,7 @@ def _is_covered(parent_to_s: int, s_to_t: int, moves: int) -> bool:
     return shoulders <= free
 
 
-def _pack(directions: list[int]) -> int:
+def _pack_directions(directions: list[int]) -> int:
     return sum((d + 1) << 4 * place for place, d in enumerate(directions))
 
 
@@ -101,16 +102,18 @@ def _successor_lists() -> np.ndarray:
     for came in range(9):
         for moves in range(256):
             directions = [
-                d for d in range(8) if moves >> d & 1 and not (came != NOWHERE and _is_covered(came, d, moves))
+                d
+                for d in range(8)
+                if moves >> d & 1 and not (came != NOWHERE and _is_reached_by_parent(came, d, moves))
             ]
-            table[came << 8 | moves] = _pack(directions)
+            table[came << 8 | moves] = _pack_directions(directions)
     return table
 
 
 SUCCESSORS = _successor_lists()
-"""uint32[9 * 256]: for a cell reached by direction `came` and with move mask `moves`, at index came << 8 | moves, the
-directions of the successors that may be improved, as nibbles of direction + 1, lowest first, ended by 0. Row NOWHERE
-has all legal directions."""
+"""uint32[9 * 256]: lists of the directions in which a successor may be improved. The list for a cell that was reached
+by direction `came` and has the move mask `moves` is at index came << 8 | moves. It is packed into nibbles of direction
++ 1, lowest nibble first, ended by 0. For `came` = NOWHERE the lists have all legal directions."""
 
 
 def _best_first_lists() -> np.ndarray:
@@ -118,10 +121,10 @@ def _best_first_lists() -> np.ndarray:
     for diagonals_cost_more in (0, 1):
         order = sorted(range(8), key=lambda d: (-diagonals_cost_more * (d >= FIRST_DIAGONAL), DY[d], DX[d]))
         for moves in range(256):
-            table[diagonals_cost_more << 8 | moves] = _pack([d for d in order if moves >> d & 1])
+            table[diagonals_cost_more << 8 | moves] = _pack_directions([d for d in order if moves >> d & 1])
     return table
 
 
 BEST_FIRST = _best_first_lists()
-"""uint32[2 * 256]: the directions of a move mask, packed as in SUCCESSORS but in the order that wins ties on f: larger
-cost, then smaller cell. The index is the mask, plus 256 where diagonals cost more than 1."""
+"""uint32[2 * 256]: lists of the legal directions of a move mask, packed as in SUCCESSORS, but in the order that wins
+ties on f: larger cost, then smaller cell. The index is the mask, plus 256 if diagonals cost more than 1."""

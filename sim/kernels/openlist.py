@@ -3,15 +3,16 @@
 Order: f ascending, then larger g, then smaller cell: a total order, so results do not depend on the
 shape of the heap. The two tie-breakers and the cell itself are packed into one integer,
 `tie = rank << shift | cell`, so that an entry is 16 bytes and four children share a cache line.
-Where g counts (wg > 0), among equal f a larger g is a smaller h, and h has few bits: rank is h in cost
-units. Where it does not (greedy search), rank is a large constant minus g in cost units, as far as the bits go:
-g from 131,072 on (on a map of 2048 x 2048; 16,384 on the largest) all rank the same, and the smaller cell decides.
+If g is part of f (wg > 0), a larger g among equal f is a smaller h, and h needs few bits: rank is h in cost
+units. If it is not (greedy search), rank is a large constant minus g in cost units. It has too few bits for a very
+large g: all g from 131,072 on (on a map of 2048 x 2048; 16,384 on the largest map) rank the same, and the smaller
+cell decides.
 
 Three habits here are for speed (measured together, on bg512: 24.8 against 14.7 million expansions a second):
 - Comparisons use & and |: `and` and `or` would branch, and equal f are so common on a grid that the branch is
   unpredictable.
-- f is stored as its bits: comparing whole numbers takes a fraction of the time of comparing floats.
-- Indices are unsigned: numba tests every signed one for being negative.
+- f is stored as its bits, because comparing integers takes a fraction of the time of comparing floats.
+- Indices are unsigned, because numba tests every signed index for being negative.
 """
 
 import numpy as np
@@ -26,7 +27,7 @@ HEAP_BEGINS = 3
 
 UNITS_PER_COST = 1.0 / COST_UNIT
 
-_1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)  # unsigned and signed would make a float
+_1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)  # numba adds unsigned and signed as floats
 
 
 @kernel

@@ -26,7 +26,7 @@ class Queue(NamedTuple):
 
     cells: np.ndarray  # int32[room] cells in the queue
     priority: np.ndarray  # float64[map cells] priority of each cell in the queue, 0 for all others
-    updated: np.ndarray  # int32[updates + 1] cells updated in this tick
+    updated: np.ndarray  # int32[updates + 1] cells updated in this tick, the agent's own first
 
 
 def new_queue(room: int, most_updates: int, cells: int) -> Queue:
@@ -35,7 +35,7 @@ def new_queue(room: int, most_updates: int, cells: int) -> Queue:
 
 @kernel
 def run(ground, learned, queue, notebook, state, updates, rows):
-    """Plan and act for up to len(rows) ticks, with up to `updates` from the queue before each move.
+    """Plan and act for up to len(rows) ticks, with up to `updates` updates of queued cells before each move.
 
     Returns the ticks done.
     """
@@ -98,7 +98,7 @@ def note(notebook, s):
 
 @kernel
 def update(ground, learned, queue, st, u):
-    """Raise h[u] to the least c + h of its successors, and queue these if h[u] changed."""
+    """Raise h[u] to the least c + h of its successors, and queue the successors if h[u] changed."""
     m = least_through(ground, learned, u)
     delta = m - h_of(learned, u)
     if u == st.goal or delta <= 0.0 or m == np.inf:
@@ -126,7 +126,10 @@ def least_through(ground, learned, u):
 
 @kernel
 def enqueue(queue, st, t, priority):
-    """Put t in the queue, or raise its priority. A full queue drops its least urgent cell if that is less urgent."""
+    """Put t in the queue, or raise its priority there.
+
+    If the queue is full, t replaces the cell with the lowest priority, unless the priority of t is not higher.
+    """
     cells, urgency = queue.cells, queue.priority
     hole = st.queued  # index that may be overwritten
     if urgency[t] > 0.0:

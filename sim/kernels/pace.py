@@ -25,12 +25,12 @@ Pace = npt.NDArray[np.uint8]
 
 
 def new_pace() -> Pace:
-    """Return a flag with which a kernel yields, until the caller sets pace[0] = 1."""
+    """Return a flag that makes a kernel yield, until the caller sets pace[0] = 1."""
     return np.zeros(1, np.uint8)
 
 
 def hurried() -> Pace:
-    """Return a flag with which a kernel never yields, for a caller that waits from the beginning."""
+    """Return a flag that makes a kernel never yield, for a caller that waits for its result from the beginning."""
     return np.ones(1, np.uint8)
 
 
@@ -45,19 +45,19 @@ def _compiled_give_way(typing: Any) -> Any:
     return types.void(), generate
 
 
-def _give_way() -> None:
+def _interpreted_give_way() -> None:
     if sys.platform == "linux":
         os.sched_yield()
 
 
-give_way: Any = _give_way if HAS_RECORDS else _compiled_give_way
+give_way: Any = _interpreted_give_way if HAS_RECORDS else _compiled_give_way
 
 
 @kernel
 def give_way_after(done, piece, pace):
-    """Yield the processor after every `piece` steps.
+    """Yield the processor after every `piece` steps of a kernel's work, unless pace[0] is 1.
 
-    `done` counts the steps done and must grow by one from call to call. See the module docstring for `pace`.
+    The kernel calls this after each step; `done` is the number of steps done, which grows by one from call to call.
     """
     if done % piece == 0 and pace[0] == 0:
         give_way()

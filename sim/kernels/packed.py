@@ -14,8 +14,8 @@ from pathlib import Path
 
 from sim.kernels.sources import stamp_of_all
 
-NOTES = ".ready"
-_UNPACKED = "unpacked"
+NOTES = ".ready"  # suffix of the note files of ready.py
+_UNPACKED_SUFFIX = "unpacked"
 
 
 def pack(folder: str) -> Path:
@@ -42,10 +42,11 @@ def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 def unpack(archive: Path, cache: Path) -> None:
     """Unpack the archive into the cache, unless done before.
 
-    Files are moved into the cache one by one, notes of ready parts last, so two processes may unpack at the same time.
+    Files are moved into the cache one by one, so two processes may unpack at the same time. The notes of ready.py come
+    last, because a note means that all kernels of its part are in the cache.
     A damaged archive or a full disk is ignored: the kernels are compiled instead.
     """
-    note = cache / f"{archive.name}.{_UNPACKED}"
+    note = cache / f"{archive.name}.{_UNPACKED_SUFFIX}"
     if note.exists():
         return
     with suppress(OSError, tarfile.TarError, EOFError):  # on failure all kernels are compiled
@@ -55,9 +56,9 @@ def unpack(archive: Path, cache: Path) -> None:
                 tar.extractall(draft, filter="data")
             files = [path for path in draft.rglob("*") if path.is_file()]
             for file in sorted(files, key=lambda path: path.name.endswith(NOTES)):
-                place = cache / file.relative_to(draft)
-                place.parent.mkdir(exist_ok=True)
-                os.replace(file, place)
+                target = cache / file.relative_to(draft)
+                target.parent.mkdir(exist_ok=True)
+                os.replace(file, target)
             note.touch()
         finally:
             shutil.rmtree(draft, ignore_errors=True)

@@ -5,7 +5,7 @@ import numpy as np
 from sim.kernels.jit import kernel
 
 UNKNOWN = -1
-"""Index of a memory's first entry when its entries were not read: any of its pages may be in use."""
+"""Index that means that the page entries of a memory were not read, so any of its pages may be in use."""
 
 IS_THERE = np.uint64(3 << 62)
 """Bits of an entry: the page is in memory, or swapped out. If neither is set, the page was never written or read."""

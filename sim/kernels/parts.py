@@ -1,9 +1,10 @@
-"""Chunked, deduplicated storage of memory: the content of keyframes.
+"""Chunked, deduplicated storage of memory: the content of keyframes, which are snapshots of a world.
 
-A memory is a sequence of parts of 1 KB, and 32 parts are a block. A keyframe stores an array of table numbers, one for
-each block. A table gives the slot of the pool that contains each part of the block. A part that has not changed since
-the previous keyframe shares its slot, and a block without changes shares its table. Slot 0 is a part of zeros and table
-0 a block of such parts: memory that was never written.
+The memory of the world's agents is a sequence of parts of 1 KB, and 32 parts are a block. The pool stores the content
+of each part in a slot. A table of the pool lists the 32 slots of one block. A keyframe is an array of table numbers,
+called `blocks`: one for each block of memory. A part that has not changed since the previous keyframe shares its slot
+with it, and a block without changes shares its table. Slot 0 contains zeros, and table 0 lists slot 0 only: a block
+of memory that was never written.
 """
 
 from typing import NamedTuple
@@ -20,23 +21,24 @@ PART = 8 * WORDS  # bytes in a part
 PARTS = 32  # parts in a block
 
 COMPARED, COPIED = 2048, 512
-"""Parts compared and parts copied between two calls that yield the processor (pace.py): each takes about 0.2 ms."""
+"""Number of parts compared, and of parts copied, before the kernel yields the processor again (pace.py). Either number
+takes about 0.2 ms."""
 
 SLOTS, FREED_SLOTS, TABLES, FREED_TABLES = 0, 1, 2, 3
-"""Indices into `counts`: the number of slots ever allocated, of those now free, of tables ever allocated, of those now
-free."""
+"""Indices into `counts`: number of slots ever allocated, number of these slots that are free now, number of tables ever
+allocated, number of these tables that are free now."""
 
 
 class Arrays(NamedTuple):
-    """Arrays of a pool. Slot 0 and table 0 always exist and are not reference-counted."""
+    """Arrays of a pool, in which keyframes share content. Slot 0 and table 0 always exist and have no user counts."""
 
     contents: np.ndarray  # uint64[slots, WORDS] content of each slot
-    slot_users: np.ndarray  # int32[slots] reference counts: tables that contain the slot
+    slot_users: np.ndarray  # int32[slots] number of tables that contain the slot
     freed_slots: np.ndarray  # int32[slots] stack of free slots
     tables: np.ndarray  # int32[tables, PARTS] slot of each part of a block
-    table_users: np.ndarray  # int32[tables] reference counts: keyframes that contain the table
+    table_users: np.ndarray  # int32[tables] number of keyframes that contain the table
     freed_tables: np.ndarray  # int32[tables] stack of free tables
-    counts: np.ndarray  # int64[4] see SLOTS
+    counts: np.ndarray  # int64[4] numbers of allocated and free slots and tables, at the indices SLOTS ... FREED_TABLES
 
 
 SEGMENT = np.dtype([("address", "i8"), ("parts", "i8"), ("first", "i8"), ("page", "i8")], align=True)
@@ -48,16 +50,16 @@ memories, and the index of its first page among the page entries (pages.py)."""
 def set_aside(pool, segments, entries, page, blocks, changed, places, pace):
     """Store the memory of the segments in the pool as a new keyframe.
 
-    One call stores all memories, so that the storing thread seldom holds Python's lock, for which the window may wait.
+    One call stores all segments, so that the storing thread seldom holds Python's lock, for which the window may wait.
 
     Args:
         pool: The Arrays of the pool.
-        segments: SEGMENT records, all memories in the order of their parts.
+        segments: SEGMENT records of all memory to store, in the order of its parts.
         entries: Page entries of the segments (pages.py).
         page: Size of a page in bytes.
-        blocks: Tables of an older keyframe; receives the tables of the new one.
-        changed: Buffer for the index of each part.
-        places: Buffer for the address of each part.
+        blocks: Table numbers of an older keyframe; overwritten with the table numbers of the new one.
+        changed: Buffer with room for the indices of all parts, used for the parts that have changed.
+        places: Buffer with room for the addresses of all parts, used for the parts that have changed.
         pace: Yield flag, see pace.py.
 
     Returns:
@@ -77,7 +79,7 @@ def set_aside(pool, segments, entries, page, blocks, changed, places, pace):
 
 @kernel
 def find_changed(pool, segment, entries, page, blocks, changed, places, count, pace):
-    """Find the parts of a segment that differ from an older keyframe, given by `blocks`.
+    """Find the parts of a segment that differ from an older keyframe, whose table numbers are `blocks`.
 
     `entries` are the page entries (pages.py), which show the pages that were never used; `page` is the page size in
     bytes. The index and the address of each changed part are appended to `changed` and `places`, whose first `count`
@@ -101,7 +103,7 @@ def find_changed(pool, segment, entries, page, blocks, changed, places, count, p
 
 @kernel
 def has_room(pool, count):
-    """Return whether `count` more parts fit into the pool if each needs a table of its own."""
+    """Return whether the pool has room for `count` more parts, even if each of them needs a new table too."""
     used_slots = pool.counts[SLOTS] - pool.counts[FREED_SLOTS]
     used_tables = pool.counts[TABLES] - pool.counts[FREED_TABLES]
     return max(used_slots, used_tables) + count <= pool.slot_users.size
@@ -111,8 +113,8 @@ def has_room(pool, count):
 def is_same(contents, slot, words):
     """Return whether a part of a memory equals the content of a slot.
 
-    The loop compares all words instead of stopping at the first difference, and its indices are unsigned: so the
-    compiler can make the processor compare eight words at once. That is 15 GB/s instead of 5.
+    The loop compares all words instead of stopping at the first difference, and its indices are unsigned. So the
+    compiler can make the processor compare eight words at once, which raises the speed from 5 to 15 GB/s.
     """
     differing = np.uint64(0)
     row = np.uint64(slot)
@@ -123,9 +125,10 @@ def is_same(contents, slot, words):
 
 @kernel
 def keep(pool, blocks, changed, places, count, pace):
-    """Store changed parts in slots. Parts of one block must be consecutive, and has_room() must have returned true.
+    """Store the first `count` changed parts in slots, and list these slots in new tables of the new keyframe.
 
-    Writes: pool, blocks.
+    `changed` has the indices of the parts, `places` their addresses; parts of one block must be consecutive.
+    has_room() must have returned true. Writes: pool, blocks.
     """
     renewed = -1
     for i in range(count):
@@ -160,7 +163,10 @@ def new_slot(pool, words):
 
 @kernel
 def give_out(freed, counts, all_of_them, free_again):
-    """Return the number of a free slot or table. Writes: counts."""
+    """Allocate a slot or table and return its number: one from the stack `freed`, or else one never used before.
+
+    `all_of_them` and `free_again` are the indices in `counts` of the numbers to update. Writes: counts.
+    """
     if counts[free_again]:
         counts[free_again] -= 1
         return np.int64(freed[counts[free_again]])
@@ -170,7 +176,7 @@ def give_out(freed, counts, all_of_them, free_again):
 
 @kernel
 def hold(pool, blocks):
-    """Count one more keyframe as a user of these tables. Writes: pool."""
+    """Count one more keyframe, whose table numbers are `blocks`, as a user of its tables. Writes: pool."""
     for table in blocks:
         if table == 0:
             continue
@@ -182,7 +188,10 @@ def hold(pool, blocks):
 
 @kernel
 def release(pool, blocks):
-    """Count one keyframe less as a user of these tables, and free what has no users left. Writes: pool."""
+    """Count one keyframe less, whose table numbers are `blocks`, and free tables and slots without users. Writes: pool.
+
+    A table is used by keyframes, a slot by tables.
+    """
     for table in blocks:
         if table == 0:
             continue
@@ -201,7 +210,7 @@ def release(pool, blocks):
 
 @kernel
 def count_parts(pool, blocks):
-    """Return the number of parts in these blocks that are not all zeros."""
+    """Return the number of parts that are not all zeros, in the blocks with these table numbers."""
     count = 0
     for table in blocks:
         if table:
@@ -212,10 +221,10 @@ def count_parts(pool, blocks):
 
 @kernel
 def fill(pool, blocks, begin, end, words, first):
-    """Copy the blocks from `begin` up to `end` (exclusive) into a memory of zeros.
+    """Restore a piece of memory: copy the blocks from `begin` up to `end` (exclusive) into `words`, which is all zeros.
 
-    `first` is the index of the first part of the memory. Parts outside the memory are skipped. Returns the number of
-    parts copied. Writes: words.
+    `first` is the index of the part with which `words` begins. Parts outside of `words` are skipped. Returns the number
+    of parts copied. Writes: words.
     """
     count = words.size // WORDS
     copied = 0

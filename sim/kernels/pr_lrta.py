@@ -39,7 +39,7 @@ CONTROL = np.dtype(
         ("uses_subgoals", "i8"),
         ("uses_depths", "i8"),
         ("depth", "i8"),  # fixed depth
-        ("cap", "i8"),
+        ("cap", "i8"),  # largest depth of the database
         ("uses_stored", "i8"),  # see dynamic_control.py; always 0
         ("rule", "i8"),  # rule for re-entries, see dynamic_control.py, applied to cells on which legs begin
         ("is_for_good", "i8"),
@@ -49,7 +49,7 @@ CONTROL = np.dtype(
         ("arc_diagonal", "f8"),
         ("last_depth", "i8"),
         ("last_target", "i8"),  # target node of the last step of LRTA*
-        ("legs", "i8"),
+        ("legs", "i8"),  # number of legs begun
         ("abstract_expansions", "i8"),
         ("leg_expansions", "i8"),  # abstract expansions of the last leg; 0: the goal was in its region
     ],
@@ -160,7 +160,7 @@ def choose_node(levels, column, starts, it, st):
 
 @kernel
 def take_leg(ground, search, path, st):
-    """Write the leg found, the agent's cell first."""
+    """Write the path found into `path` as the agent's next leg, the agent's cell first."""
     st.length = way_to(ground, search, search.control[0].goal, path)
     st.head = 0
     st.best = path[st.length - 1]

@@ -26,7 +26,7 @@ from sim.kernels.levels import (
 from sim.kernels.route import way_to
 from sim.kernels.search import EMPTY, GOAL_ON_TOP, expand
 
-ALL = np.int64(1) << 60  # value of `keep` without partial refinement
+ALL = np.int64(1) << 60  # value of `keep` for refining whole paths, without partial refinement
 
 STATE = np.dtype(
     [
@@ -42,14 +42,14 @@ STATE = np.dtype(
         ("end_parent", "i8"),  # the present search ends in any child of this node, -1: in the goal's own node
         ("length", "i8"),  # number of cells on the path, 0: none
         ("head", "i8"),  # index of the agent on the path
-        ("fixed_level", "i8"),  # level on which to begin; 0: half-way to the lowest common node
+        ("fixed_level", "i8"),  # level on which to begin; 0: half the level of the lowest common node
         ("has_enough", "i8"),  # whether to begin no higher than a level with enough nodes, see is_coarse()
-        ("keep", "i8"),  # number of steps of each path that are refined
+        ("keep", "i8"),  # number of steps of each path that are refined on the level below
         ("is_wide", "i8"),  # whether neighbours of a path belong to the corridor
         ("uses_levels", "i8"),  # 0: plain A*, while the abstraction is of another map
         ("arc_diagonal", "f8"),  # diagonal cost of arcs between nodes, see levels.py
         ("did", "i8"),  # events of the last tick: BEGAN, DID_WITHOUT, REFINED, ENDED_AMONG, TOOK, STOOD
-        ("among", "i8"),  # number of expansions among regions in that tick
+        ("among", "i8"),  # number of expansions of regions in the last tick
     ],
     align=True,
 )
@@ -226,7 +226,7 @@ def take_path(ground, search, path, st):
 
 @kernel
 def wait(state, rows):
-    """Wait in all these ticks. Returns the ticks done."""
+    """Wait in place for len(rows) ticks, while the regions are recomputed. Returns the ticks done."""
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:

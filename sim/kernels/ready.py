@@ -1,9 +1,10 @@
-"""Compilation of all kernels that a start needs, shared by several processes that start at the same time.
+"""Compilation of all kernels that a start of the program needs, shared by processes that start at the same time.
 
-A `Part` is the set of kernels that one thing needs: an agent, the drawing. A note file in the cache folder records that
-a part is compiled from the present sources. After an edit every part is run again, which is fast where none of its
-kernels changed. A process holds a file lock on the note while it compiles the part, so that processes divide the parts
-among them. When a process is killed, its lock is released and its note remains empty.
+A `Part` is the set of kernels that one feature needs: an agent, or the drawing. A part is compiled by running it on a
+tiny example. A file in the cache folder, called its note, records that the part is compiled from the present sources.
+After an edit of any kernel every part is run again, which is fast if none of its own kernels changed. A process holds a
+file lock on the note while it compiles the part, so that several processes compile different parts. When a process is
+killed, its lock is released and its note remains empty.
 """
 
 import gc
@@ -19,12 +20,12 @@ from sim.kernels.jit import JIT_ON
 from sim.kernels.packed import NOTES
 from sim.kernels.sources import stamp_of_all
 
-_DONE = b"ready"
+_READY_CONTENT = b"ready"
 
 
 @dataclass(frozen=True)
 class Part:
-    """Set of kernels that are compiled together, because one thing uses them."""
+    """Set of kernels that are compiled together, because one feature uses them."""
 
     key: str
     title: str
@@ -45,8 +46,8 @@ def is_ready(key: str) -> bool:
 def make_ready(parts: Iterable[Part], tell: Tell = lambda *_: None) -> None:
     """Compile all parts that are not compiled yet.
 
-    Parts locked by another process come last; the call waits until that process has finished them. With numba switched
-    off nothing is compiled and no note is written, because the next start would rely on it.
+    Parts locked by another process come last; the call waits until that process has finished them. If numba is switched
+    off, nothing is compiled, and no note is written: a note would make the next start skip the compilation.
 
     Args:
         parts: Parts that must be ready when the call returns.
@@ -55,14 +56,14 @@ def make_ready(parts: Iterable[Part], tell: Tell = lambda *_: None) -> None:
     if not JIT_ON:
         return
     missing = [part for part in parts if not is_ready(part.key)]
-    with _no_collections():
-        tried = _pass(missing, tell, len(missing), waits=False)
-        _pass(tried, tell, len(missing), waits=True)
+    with _garbage_collection_disabled():
+        tried = _compile_missing(missing, tell, len(missing), waits=False)
+        _compile_missing(tried, tell, len(missing), waits=True)
 
 
 @contextmanager
-def _no_collections() -> Iterator[None]:
-    """Disable garbage collection: the compiler makes millions of permanent objects, and scanning them costs 6 %."""
+def _garbage_collection_disabled() -> Iterator[None]:
+    """Disable garbage collection: scanning the compiler's millions of permanent objects would take 6 % of the time."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -72,8 +73,8 @@ def _no_collections() -> Iterator[None]:
             gc.enable()
 
 
-def _pass(parts: Sequence[Part], tell: Tell, total: int, *, waits: bool) -> list[Part]:
-    """Compile the parts that are missing; return those that another process has locked."""
+def _compile_missing(parts: Sequence[Part], tell: Tell, total: int, *, waits: bool) -> list[Part]:
+    """Compile the parts that are not compiled yet; return the parts that another process has locked."""
     taken: list[Part] = []
     for i, part in enumerate(parts):
         if not is_ready(part.key):
@@ -95,7 +96,7 @@ def _compile_alone(part: Part, *, waits: bool) -> bool:
             return False
         if not os.fstat(note).st_size:
             part.compile()
-            os.write(note, _DONE)
+            os.write(note, _READY_CONTENT)
         return True
     finally:
         os.close(note)

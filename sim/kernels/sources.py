@@ -15,8 +15,8 @@ from sim.program import ROOT
 
 STAMP_LENGTH = 16
 
-_ROOMS = ("sim.kernels", "ui.draw.kernels")
-_IMPORT = re.compile(
+_KERNEL_PACKAGES = ("sim.kernels", "ui.draw.kernels")
+_IMPORT_LINE = re.compile(
     r"^[ ]*(?:from[ ]+(?P<room>[\w.]+)[ ]+import[ ]+(?P<names>\([^)]*\)|[^\n]*)|import[ ]+(?P<module>[\w.]+))", re.M
 )
 
@@ -24,12 +24,12 @@ _IMPORT = re.compile(
 @functools.cache
 def stamp_of(source: Path) -> str:
     """Return the stamp of one file of kernels and of all files of kernels that it imports, directly or indirectly."""
-    return _hash(_reached(source))
+    return _hash(_import_closure(source))
 
 
 @functools.cache
 def stamp_of_all() -> str:
-    return _hash(path for room in _ROOMS for path in _folder(room).glob("*.py"))
+    return _hash(path for room in _KERNEL_PACKAGES for path in _folder(room).glob("*.py"))
 
 
 def _hash(sources: Iterable[Path]) -> str:
@@ -39,10 +39,10 @@ def _hash(sources: Iterable[Path]) -> str:
     return digest.hexdigest()[:STAMP_LENGTH]
 
 
-def _reached(source: Path) -> set[Path]:
+def _import_closure(source: Path) -> set[Path]:
     found, waiting = {source}, [source]
     while waiting:
-        for path in _imported(waiting.pop()):
+        for path in _imported_files(waiting.pop()):
             if path not in found:
                 found.add(path)
                 waiting.append(path)
@@ -50,18 +50,20 @@ def _reached(source: Path) -> set[Path]:
 
 
 @functools.cache
-def _imported(source: Path) -> tuple[Path, ...]:
+def _imported_files(source: Path) -> tuple[Path, ...]:
     """Return the files of kernels that a file imports directly."""
-    names = (name for match in _IMPORT.finditer(source.read_text(encoding="utf-8")) for name in _modules(match))
+    names = (
+        name for match in _IMPORT_LINE.finditer(source.read_text(encoding="utf-8")) for name in _modules_imported(match)
+    )
     return tuple(dict.fromkeys(path for name in names if (path := _file(name)) is not None))
 
 
-def _modules(match: "re.Match[str]") -> Iterator[str]:
+def _modules_imported(match: "re.Match[str]") -> Iterator[str]:
     """Yield the modules that a line may import; `from sim.kernels import log` may import `sim.kernels.log`."""
     room = match["room"]
     if room is None:
         yield match["module"]
-    elif room in _ROOMS:
+    elif room in _KERNEL_PACKAGES:
         yield from (f"{room}.{name}" for name in re.findall(r"\w+", match["names"]))
     else:
         yield room
@@ -70,7 +72,7 @@ def _modules(match: "re.Match[str]") -> Iterator[str]:
 def _file(module: str) -> Path | None:
     room, _, name = module.rpartition(".")
     path = _folder(room) / f"{name}.py"
-    return path if room in _ROOMS and path.is_file() else None
+    return path if room in _KERNEL_PACKAGES and path.is_file() else None
 
 
 def _folder(room: str) -> Path:

@@ -1,8 +1,9 @@
 """Clearing of stale records: records written by earlier searches, which no kernel will read again.
 
-A search begins in constant time because a record is valid only if it has the number of the current search. Records of
-earlier searches remain in memory, and keyframes would store them: of four agents on a changing map they were nine
-tenths of all bytes. Overwritten with zeros they mean the same to every kernel and take no room in a keyframe.
+A search begins in constant time because a record is valid only if it has the number of the current search, its stamp.
+Records of earlier searches remain in memory, and keyframes (snapshots of a world) would store them: with four agents on
+a changing map, stale records were nine tenths of all bytes. A stale record that is overwritten with zeros is still
+invalid to every kernel, and takes no room in a keyframe.
 """
 
 import mmap
@@ -19,9 +20,9 @@ from sim.kernels.pages import UNKNOWN, may_be_touched
 from sim.kernels.tiled import Table, Tiled
 
 WORD, STAMP = 8, 16
-"""Bytes of a word, and of a record with a search number, which is in the second word of that record."""
+"""WORD: bytes of a memory word. STAMP: bytes of a record with a stamp, which is in the record's second word."""
 
-PAGES = 1024  # pages cleared between two calls that yield the processor, see pace.py
+PAGES = 1024  # memory pages cleared before the kernel yields the processor again, see pace.py
 
 
 class GenerationTable(NamedTuple):
@@ -30,7 +31,7 @@ class GenerationTable(NamedTuple):
     The stamp of a cell is in the record of that cell in `stamps`, which may be the table itself.
     """
 
-    table: Table  # records of whole words
+    table: Table  # records to clear, each a whole number of words
     stamps: Table  # records of STAMP bytes that contain the stamps; often the same as `table`
     shift: int  # bit position of the stamp in the second word of a record of `stamps`
     mask: int  # bits of the stamp, after the shift
@@ -50,13 +51,13 @@ ROW = np.dtype(
     ],
     align=True,
 )
-"""`GenerationTable` table in the form that kernels read."""
+"""Record that describes a `GenerationTable` to kernels: its arrays as addresses, its other fields as they are."""
 
 
 def rows_of(tables: Iterable[GenerationTable], least: int = 0) -> Any:
-    """Return the ROW records of all tables of at least `least` bytes.
+    """Return a ROW record for each table of at least `least` bytes.
 
-    Their `page` is UNKNOWN. The caller keeps the tables alive while the rows are in use.
+    Their `page` is UNKNOWN. The caller must keep the tables alive while the ROW records are in use.
     """
     rows = [_row(each) for each in tables]
     return np.array([row for row in rows if row[1] >= least], ROW).view(np.recarray)
@@ -66,8 +67,8 @@ def _row(each: GenerationTable) -> tuple[int, ...]:
     records, stamps = _records(each.table), _records(each.stamps)
     words, rest = divmod(records.itemsize, WORD)
     assert stamps.itemsize == STAMP and stamps.size == records.size and not rest
-    place = records.ctypes.data, records.nbytes, words, stamps.ctypes.data
-    return *place, each.shift, each.mask, each.number, UNKNOWN
+    addresses = records.ctypes.data, records.nbytes, words, stamps.ctypes.data
+    return *addresses, each.shift, each.mask, each.number, UNKNOWN
 
 
 def _records(table: Table) -> npt.NDArray[Any]:
@@ -84,8 +85,8 @@ def wipe(tables: Iterable[GenerationTable]) -> None:
 def wipe_rows(rows, entries, page, pace):
     """Write zeros over all stale records of the tables given as ROW records.
 
-    Pages that `entries` (see pages.py) shows as never used are skipped; `page` is the page size in bytes, `pace` a
-    yield flag (see pace.py). Writes: the memory at the addresses.
+    Memory pages are skipped if `entries`, the system's entries about them (see pages.py), show that they were never
+    used. `page` is the page size in bytes, `pace` a yield flag (see pace.py). Writes: the memory at the addresses.
     """
     wiped = 0
     for i in range(rows.size):
@@ -107,9 +108,13 @@ def wipe_rows(rows, entries, page, pace):
 
 @kernel
 def wipe_some(words, size, stamps, shift, mask, number, first, beyond):
+    """Write zeros over the stale records from index `first` up to `beyond` (exclusive) of one table.
+
+    `size` is the number of words of a record, `number` the stamp of a valid one. Writes: words.
+    """
     zero = np.uint64(0)
     for i in range(np.uint64(first), np.uint64(beyond)):
         if (stamps[np.uint64(2) * i + np.uint64(1)] >> shift) & mask != number:
             for k in range(np.uint64(size) * i, np.uint64(size) * (i + np.uint64(1))):
-                if words[k] != zero:  # writing only where needed leaves clean pages unmodified
+                if words[k] != zero:  # a page of zeros is not written, so it takes no memory
                     words[k] = zero

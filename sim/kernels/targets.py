@@ -25,7 +25,7 @@ from sim.kernels.learner import move_to
 from sim.kernels.octile import BEST_FIRST, FIRST_DIAGONAL
 
 CELL_BITS = 25  # bits of a cell number on the largest map (grid.MAX_CELLS)
-_CAPACITY = 1 << 8
+_INITIAL_CAPACITY = 1 << 8
 
 COUNTS = np.dtype(
     [
@@ -52,7 +52,9 @@ def new_targets(ground: Any, goal: int, is_watched: bool = False) -> Targets:
     aimed = np.zeros(1, TARGET).view(np.recarray)
     aim(ground, aimed, goal)
     counts = np.zeros(1, COUNTS).view(np.recarray)
-    return Targets(learned, np.zeros(_CAPACITY, np.int64), np.zeros(_CAPACITY, np.float64), aimed, counts)
+    return Targets(
+        learned, np.zeros(_INITIAL_CAPACITY, np.int64), np.zeros(_INITIAL_CAPACITY, np.float64), aimed, counts
+    )
 
 
 def grown(targets: Targets) -> Targets:
@@ -116,14 +118,14 @@ def raise_toward(targets, s, value):
         raise_to(targets.goal, s, value)
     elif value > h_toward(targets, s):
         aimed, counts = targets.aimed[0], targets.counts[0]
-        _mark_table(targets, np.int64(aimed.goal), counts)
+        _count_table_once(targets, np.int64(aimed.goal), counts)
         counts.entries += put(targets.keys, targets.values, np.int64(aimed.goal) << CELL_BITS | np.int64(s), value)
         aimed.changes += 1
         aimed.highest = max(aimed.highest, value)
 
 
 @kernel
-def _mark_table(targets, target, counts):
+def _count_table_once(targets, target, counts):
     """Count the table of this target once.
 
     The entry of the target itself marks a counted table, because its value is 0 and never learned.

@@ -1,11 +1,13 @@
 """Tables with an entry for each cell, laid out in square tiles: for hundreds of agents on one map.
 
-An agent of a crowd touches a strip of the map along its way. In row order, every row that it enters is a memory page of
-its own, and 500 agents wait longer for first touches of pages than they search: 1.5 MB each, 70 ms in the first tick.
-In tiles that fill a page (16 x 16 records of 16 bytes) the same cells are on a quarter of the pages.
+Each of hundreds of agents touches only a strip of the map along its way. In row order, each row of cells that the strip
+crosses is in a memory page of its own, and 500 agents spend more time on first touches of pages than on their searches:
+1.5 MB for each agent, 70 ms in the first tick. In tiles that fill a page (16 x 16 records of 16 bytes) the same cells
+are in a quarter of the pages.
 
-A kernel writes `table[s]` for both layouts; numba compiles it once for each. Only compiled kernels can index tiles, so
-without the compiler no table is tiled. Python code reads a copy in row order (`in_rows`).
+The source of a kernel has `table[s]` for both layouts, and numba compiles the kernel once for each layout. Only
+compiled kernels can index tiles, so without the compiler no table is tiled. Python code reads a copy in row order
+(`in_rows`).
 """
 
 import operator
@@ -25,19 +27,19 @@ from sim.kernels.octile import ROW_SHIFT
 class Tiled(NamedTuple):
     """Table in tiles, used where an array of `size` entries would be. Make it only with new_table() or in_tiles()."""
 
-    records: np.ndarray
-    size: int  # cells
-    width: int  # of the map, in cells
-    inverse: int  # factor for dividing by the width, see octile.inverse_of
-    across: int  # number of tiles side by side
+    records: np.ndarray  # entries of all cells, tile after tile
+    size: int  # number of cells of the map
+    width: int  # width of the map in cells
+    inverse: int  # factor that replaces a division by the width, see octile.inverse_of
+    across: int  # number of tiles in a row of tiles
 
 
 Table = Any
-"""npt.NDArray[Any] | Tiled: the tables of displayed agents are arrays, because drawing code reads fields by name."""
+"""npt.NDArray[Any] | Tiled. The tables of displayed agents are arrays, because drawing code reads fields by name."""
 
 
 def width_of_tiles(width: int) -> int:
-    """Return the `width` argument of new_table() for tiles on a map of this width: 0 (rows) without the compiler."""
+    """Return the `width` argument of new_table() for a table in tiles, or 0 for row order if there is no compiler."""
     return 0 if HAS_RECORDS else width
 
 
@@ -75,7 +77,7 @@ def new_table(
     # Tables of another width must not reuse this block: entries outside the map are never cleared.
     purpose = f"{purpose}, {width} wide" if width else purpose
     count = tiled_count(cells, width, itemsize) if width else cells
-    in_large_pages = not width  # tiles are for hundreds of agents, each of which touches a strip of the map
+    in_large_pages = not width  # each agent with tiles touches only a strip of the map
     if stamp is None:
         records = scratch(purpose, count, dtype, is_reused, in_large_pages=in_large_pages)
     else:
@@ -86,20 +88,24 @@ def new_table(
 
 
 def in_tiles(records: npt.NDArray[Any], cells: int, width: int) -> Tiled:
-    """Return a tiled table over existing entries."""
+    """Return a tiled table whose entries are `records`, which must already be in the order of tiles."""
     assert cells * width < 1 << ROW_SHIFT
     side = 1 << tile_bits(records.itemsize)
     return Tiled(records.view(np.ndarray), cells, width, ((1 << ROW_SHIFT) + width - 1) // width, -(-width // side))
 
 
-_TO_READ, _TO_KEEP, _IS_DATA = 0, 3, 1  # arguments of llvm.prefetch: read access, highest locality, data cache
+_READ_ACCESS, _HIGHEST_LOCALITY, _DATA_CACHE = (
+    0,
+    3,
+    1,
+)  # arguments of llvm.prefetch: read access, highest locality, data cache
 
 _OPTIONS: Any = {"_nrt": False, "boundscheck": None}  # same as in jit.py
 
 
 @register_jitable(**_OPTIONS)
-def _slot(table: Any, s: Any, bits: Any) -> Any:
-    """Return the index of the entry of cell s."""
+def _entry_index(table: Any, s: Any, bits: Any) -> Any:
+    """Return the index in `records` of the entry of cell s; `bits` is tile_bits() of the table."""
     s = np.int64(s)
     y = (s * table.inverse) >> ROW_SHIFT
     x = s - y * table.width
@@ -108,22 +114,25 @@ def _slot(table: Any, s: Any, bits: Any) -> Any:
 
 
 def ask_for(table: Table, s: int) -> None:
-    """Prefetch the entry of cell s into the processor's cache, so that a kernel can wait for many entries at once."""
+    """Prefetch the entry of cell s into the processor's cache, so that a kernel can wait for many entries at once.
+
+    Without the compiler this does nothing; `_ask_for` has the compiled code.
+    """
 
 
 def put(table: Table, s: int, value: object) -> None:
     """Set table[s] = value from Python code."""
     if isinstance(table, Tiled):
-        table.records[int(_slot(table, s, tile_bits(table.records.itemsize)))] = value
+        table.records[int(_entry_index(table, s, tile_bits(table.records.itemsize)))] = value
     else:
         table[s] = value
 
 
 def touch(table: Table, cells: npt.NDArray[np.int64]) -> None:
-    """Fault in the memory pages of these cells, so that no search waits for them later."""
+    """Fault in the memory pages that have the entries of these cells, so that no search waits for them later."""
     is_tiled = isinstance(table, Tiled)
     records = table.records if is_tiled else table.view(np.ndarray)
-    places = _slot(table, cells, tile_bits(records.itemsize)) if is_tiled else cells
+    places = _entry_index(table, cells, tile_bits(records.itemsize)) if is_tiled else cells
     first_bytes = records.view(np.uint8)[:: records.itemsize]
     first_bytes[places] = first_bytes[places]
 
@@ -151,7 +160,7 @@ def laid_out(table: Table, width: int) -> Table:
 
 @kernel
 def _copy(table, copy):
-    """Copy all entries of a table. Writes: copy."""
+    """Copy all entries of a table into another table, which may have the other layout. Writes: copy."""
     for s in range(copy.size):
         copy[s] = table[s]
 
@@ -159,7 +168,7 @@ def _copy(table, copy):
 # --- compiled operations on tables, registered with numba -------------------------------------------
 
 
-def _bits_of(table: Any) -> int | None:
+def _tile_bits_of_type(table: Any) -> int | None:
     """Return the tile bits of a numba type of tiled table, or None for any other type."""
     if not isinstance(table, types.BaseNamedTuple) or cast(Any, table).instance_class is not Tiled:
         return None
@@ -167,7 +176,7 @@ def _bits_of(table: Any) -> int | None:
     return tile_bits(dtype.size if isinstance(dtype, types.Record) else dtype.bitwidth // 8)
 
 
-def _fetch(typing: Any, records: Any, place: Any) -> Any:
+def _emit_prefetch(typing: Any, records: Any, place: Any) -> Any:
     """Emit an instruction that prefetches the cache line of an entry."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -176,35 +185,35 @@ def _fetch(typing: Any, records: Any, place: Any) -> Any:
         number = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte.type, number, number, number])
         fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte.type], kind)
-        builder.call(fetch, [byte, number(_TO_READ), number(_TO_KEEP), number(_IS_DATA)])
+        builder.call(fetch, [byte, number(_READ_ACCESS), number(_HIGHEST_LOCALITY), number(_DATA_CACHE)])
         return context.get_dummy_value()
 
     return types.void(records, types.uint64), generate
 
 
-_prefetch: Any = intrinsic(_fetch)
+_prefetch: Any = intrinsic(_emit_prefetch)
 
 
 @overload(ask_for, jit_options=_OPTIONS, strict=False)
 def _ask_for(table: Any, s: Any) -> Any:
-    bits = _bits_of(table)
+    bits = _tile_bits_of_type(table)
     if bits is None:
         return lambda table, s: _prefetch(table, np.uint64(s))
-    return lambda table, s: _prefetch(table.records, _slot(table, s, bits))
+    return lambda table, s: _prefetch(table.records, _entry_index(table, s, bits))
 
 
 @overload(operator.getitem, jit_options=_OPTIONS, strict=False)
-def _get(table: Any, s: Any) -> Any:
-    bits = _bits_of(table)
-    return None if bits is None else lambda table, s: table.records[_slot(table, s, bits)]
+def _overload_getitem(table: Any, s: Any) -> Any:
+    bits = _tile_bits_of_type(table)
+    return None if bits is None else lambda table, s: table.records[_entry_index(table, s, bits)]
 
 
 @overload(operator.setitem, jit_options=_OPTIONS, strict=False)
 def _set(table: Any, s: Any, value: Any) -> Any:
-    if (bits := _bits_of(table)) is None:
+    if (bits := _tile_bits_of_type(table)) is None:
         return None
 
     def write(table: Any, s: Any, value: Any) -> None:
-        table.records[_slot(table, s, bits)] = value
+        table.records[_entry_index(table, s, bits)] = value
 
     return write
