@@ -1,7 +1,7 @@
 """Clique abstraction: cells grouped into regions, regions into larger ones, level by level.
 
-Up to four nodes that are all neighbours of each other become one node of the next level; the remaining nodes are joined
-in pairs or to a neighbour. Two nodes are neighbours if some of their members are.
+Three or four nodes that are all neighbours of each other become one node of the next level, their parent. The remaining
+nodes are joined in pairs or to the group of a neighbour. Two parents are neighbours if some of their members are.
 
 Papers: section 5.2 of "Dynamic Control in Real-Time Heuristic Search", after Sturtevant and Buro 2005. The order is the
 one of the authors' public code; see docs/deviations.md. A graph is two arrays: the neighbours of node u, ascending, are
@@ -19,9 +19,9 @@ ASCENDING = np.array(sorted(range(8), key=lambda d: (DY[d], DX[d])), np.int64)
 
 @kernel
 def number_cells(free, node_of, cell_of):
-    """Make the free cells, in their order, the nodes of level 0.
+    """Number the free cells in ascending order as the nodes of level 0.
 
-    Returns the number of nodes. Writes: node_of (-1: no node), cell_of.
+    Returns the number of nodes. Writes: node_of (the node of each cell, -1: none), cell_of (the cell of each node).
     """
     count = 0
     for cell in range(free.size):
@@ -185,7 +185,7 @@ def put_in_order(edge, begin, end, q):
 
 @kernel
 def add_up(parent, count, parents, x, y, size, new_x, new_y, new_size):
-    """Sum the coordinates of all ground cells of each parent, and count the cells. Writes: new_x, new_y, new_size."""
+    """Sum the coordinates of all map cells of each parent, and count the cells. Writes: new_x, new_y, new_size."""
     for p in range(parents):
         new_x[p] = new_y[p] = new_size[p] = 0
     for u in range(count):

@@ -31,7 +31,7 @@ STATE = np.dtype(
         ("found", "i8"),
         ("length", "i8"),  # number of cells on the route, once the goal was found
         ("depth", "i8"),  # number of cells on the stack
-        ("iteration", "i8"),  # iteration, 1 with the first limit
+        ("iteration", "i8"),  # number of the iteration, 1 for the first limit
         ("limit", "f8"),  # T, the limit on f in this iteration
         ("next_limit", "f8"),  # least f beyond T in this iteration, infinity if there is none
         ("most", "i8"),  # maximum number of expansions, after which the agent gives up

@@ -114,9 +114,9 @@ class _FinishLinkable(LoweringPass):
 
     def run_pass(self, state: Any) -> bool:
         result = state.cr
-        stand_in = _OverloadKey()
-        state.targetctx.insert_user_function(stand_in, result.fndesc, [state.library])
-        state.cr = result._replace(entry_point=stand_in)
+        overload_key = _OverloadKey()
+        state.targetctx.insert_user_function(overload_key, result.fndesc, [state.library])
+        state.cr = result._replace(entry_point=overload_key)
         return True
 
 

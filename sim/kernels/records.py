@@ -1,4 +1,4 @@
-"""Records of solved problems: made from random problems before the run, found again by similarity of problems.
+"""Records of solved problems: made from random problems before the run, then searched for the most similar problem.
 
 A record is a cheapest path, compressed to a chain of cells, each of which hill climbing reaches from the previous one.
 The dissimilarity of two problems is the octile distance between their starts or between their goals, whichever is
@@ -25,7 +25,7 @@ STACK = 64  # size of the stack for walking through the tree; a tree of a millio
 class Records(NamedTuple):
     """All records of a map. Record r is cells[offsets[r] : offsets[r + 1]]."""
 
-    offsets: np.ndarray  # int32[records + 1]
+    offsets: np.ndarray  # int32[records + 1] index in `cells` of the first cell of each record, and the number of cells
     cells: np.ndarray  # int32[sum of their lengths] cells of all records
     ends: np.ndarray  # int32[records, AXES] first and last cell of each record, as coordinates
     order: np.ndarray  # int32[records] records in the order of a balanced tree: see tree_order() in sim/records.py
@@ -36,8 +36,8 @@ class Similar(NamedTuple):
 
     records: np.ndarray  # int32[asked] indices of the records
     distances: np.ndarray  # float64[asked] their dissimilarities
-    spans: np.ndarray  # int32[STACK, 3] parts of the tree still to be examined: from, to, axis
-    bounds: np.ndarray  # float64[STACK] lower bound of the dissimilarity of the records in such a part
+    spans: np.ndarray  # int32[STACK, 3] parts of the tree still to be examined: first index, end index, split axis
+    bounds: np.ndarray  # float64[STACK] for each of these parts, a lower bound of the dissimilarity of its records
 
 
 def new_similar(asked: int) -> Similar:
@@ -105,7 +105,7 @@ def largest_component(ground, labels, cells):
 
 @kernel
 def find_similar(ground, records, s, goal, similar):
-    """Find the records most similar to the problem from s to goal; ties by index of the record.
+    """Find the records most similar to the problem from s to goal; in a tie the record with the smaller index.
 
     Each part of the tree is split at its middle record along one axis. The difference between the problem and that
     record along the axis is a lower bound for the dissimilarity of all records on the other side, because octile
@@ -145,7 +145,7 @@ def find_similar(ground, records, s, goal, similar):
 
 @kernel
 def consider(records, r, at, diagonal, similar, count):
-    """Insert record r into the most similar records so far, if it is one of them. Returns their number."""
+    """Insert record r into the list of the most similar records, if it belongs there. Returns the list's length."""
     ends = records.ends[r]
     distance = max(h0(at[0], at[1], ends[0], ends[1], diagonal), h0(ends[2], ends[3], at[2], at[3], diagonal))
     place = count

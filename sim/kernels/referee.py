@@ -1,4 +1,4 @@
-"""Referee kernels: judge the moves that an agent reported, on the true map, and count them in its metrics."""
+"""Referee kernels: judge the rows (reports on a tick) of an agent by the true map, and count them in its metrics."""
 
 import numpy as np
 
@@ -11,31 +11,31 @@ from sim.kernels.tiled import Table, put
 METRICS = np.dtype(
     [
         ("position", "i8"),  # cell of the agent
-        ("ticks", "i8"),  # rows judged
+        ("ticks", "i8"),  # number of rows judged, one for each tick
         ("cost", "f8"),  # sum of the arc costs of all moves made
         ("moves", "i8"),
-        ("waits", "i8"),
+        ("waits", "i8"),  # ticks without a move
         ("back_moves", "i8"),
         ("bounces", "i8"),
         ("nonoptimal_moves", "i8"),
         ("distinct", "i8"),  # different cells visited
         ("longest_stay", "i8"),  # largest number of visits of one cell
         ("expansions", "i8"),
-        ("max_expansions", "i8"),
-        ("traced", "i8"),
+        ("max_expansions", "i8"),  # largest number of expansions in one tick
+        ("traced", "i8"),  # number of parent pointers followed
         ("over_budget", "i8"),  # ticks with more expansions than the budget allows
         ("restarts", "i8"),
-        ("cap_hits", "i8"),  # ticks with log.CAP_HIT
-        ("reentries", "i8"),
+        ("cap_hits", "i8"),  # ticks with the mark log.CAP_HIT
+        ("reentries", "i8"),  # ticks with the mark log.REENTERED
         ("first_move", "i8"),  # world tick of the first move, -1 before it
         ("twentieth_move", "i8"),  # world tick of the 20th move, -1 before it
-        ("digest_a", "i8"),
-        ("digest_b", "i8"),
+        ("digest_a", "i8"),  # first half of the digest, a hash of all judged rows, see mix()
+        ("digest_b", "i8"),  # second half of the digest
     ],
     align=True,
 )
 
-# Two polynomial hashes modulo primes below 2**31: products fit an int64, compiled or not.
+# A digest is two polynomial hashes modulo primes below 2**31, so that products fit an int64, compiled or not.
 _PRIME_A, _BASE_A = 2_147_483_647, 1_000_003
 _PRIME_B, _BASE_B = 2_147_483_629, 998_244_353
 
@@ -123,7 +123,7 @@ def judge(ground, rows, count, tick, budget, metrics, visits):
 
 @kernel
 def count_placing(rows, metrics, visits):
-    """Count a tick in which the world sets the agent's cell: the start for a new trial, or the same cell while waiting.
+    """Count a tick whose row the world writes: it puts the agent on the start for a new trial, or lets it wait.
 
     Writes: metrics, visits.
     """
@@ -156,7 +156,7 @@ def count_move(t, cost, m, visits):
 
 @kernel
 def count_nonoptimal(ground, rows, first, position, metrics, backward, allowed):
-    """Count the legal moves from row `first` on that are on no cheapest path.
+    """Count the legal moves, from row `first` on, that are not on any cheapest path to the goal.
 
     Args:
         ground: The true map.

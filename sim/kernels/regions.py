@@ -34,7 +34,10 @@ def join_diagonally(ground, label):
 
 @kernel
 def settle(label):
-    """Make the label of every cell final: the number of its region's first cell, whose own label is settled before."""
+    """Make the label of every cell final: the number of the first cell of its region.
+
+    Labels point to smaller cells, whose labels are final already when they are read.
+    """
     for s in range(label.size):
         label[s] = label[label[s]]
 
@@ -51,7 +54,7 @@ def unite(label, s, t):
 
 @kernel
 def root_of(label, s):
-    """Return the first cell of the region as known so far, and halve the path to it. Writes: label."""
+    """Return the first cell of the region of s, as far as regions are united yet. Shortens paths. Writes: label."""
     while label[s] != s:
         label[s] = label[label[s]]
         s = label[s]
@@ -60,7 +63,7 @@ def root_of(label, s):
 
 @kernel
 def count(label, counted, sizes):
-    """Count the `counted` cells of each region. Writes: sizes, int32[cells], zero before."""
+    """Count the cells of each region for which `counted` is true. Writes: sizes (int32[cells], all zeros before)."""
     for s in range(label.size):
         if counted[s]:
             sizes[label[s]] += 1

@@ -26,13 +26,13 @@ from sim.kernels.octile import NOWHERE
 from sim.kernels.search import CLOSED, forget, h_of, is_known, parent
 from sim.kernels.tb_bfs import opens_a_way
 
-NEITHER, DEAD, REDUNDANT = 0, 1, 2
+NEITHER, DEAD, REDUNDANT = 0, 1, 2  # values of MARK.pruned: not pruned; pruned as dead; pruned as redundant
 
 MARK = np.dtype(
     [
         ("entered", "i4"),  # iteration in which the cell was last entered (lastT of the paper, as a number)
         ("parents", "u1"),  # op(t): bit d is set if an optimal known path to t ends with a move in direction d
-        ("pruned", "u1"),
+        ("pruned", "u1"),  # NEITHER, DEAD or REDUNDANT
     ],
     align=True,
 )
@@ -45,13 +45,13 @@ STATE = np.dtype(
         ("status", "i8"),
         ("marks", "i8"),
         ("restarts", "i8"),
-        ("iteration", "i8"),  # iteration, 1 with the first limit
+        ("iteration", "i8"),  # number of the iteration, 1 for the first limit
         ("limit", "f8"),  # T, the limit on f in this iteration
         ("next_limit", "f8"),  # least f beyond T in this iteration, infinity if there is none
         ("dead_count", "i8"),
         ("redundant_count", "i8"),
-        ("prunes_dead", "i8"),
-        ("prunes_redundant", "i8"),
+        ("prunes_dead", "i8"),  # setting: whether dead cells are pruned
+        ("prunes_redundant", "i8"),  # setting: whether redundant cells are pruned
     ],
     align=True,
 )
@@ -180,8 +180,8 @@ def step(ground, search, memory, st):
 def look_around(ground, search, memory, st, u):
     """Generate the successors of u: learn their g, record the least f beyond the limit, choose the one to enter.
 
-    Returns whether u is live (it is an optimal known parent of some neighbour), whether some neighbour requires it (has
-    no other such parent), and the direction of the best candidate or -1. Writes: g, came, parents; next_limit.
+    Returns whether u is live (an optimal known parent of some neighbour), whether some neighbour requires u (has no
+    other such parent), and the direction of the best candidate or -1. Writes: g, came, parents; next_limit.
     """
     control = search.control[0]
     live = False
@@ -241,8 +241,8 @@ def is_single(parents):
 def make_redundant(ground, search, memory, st, u):
     """Prune u, whose children all have another optimal parent, and remove it from their sets of parents.
 
-    A child whose tree parent was u gets the first of its remaining parents: the tree parent of a live cell is never a
-    pruned one. Writes: the mark of u, the parents and came of its neighbours.
+    A child whose tree parent was u gets the first of its remaining parents as tree parent, so that the tree parent of a
+    live cell is never a pruned cell. Writes: the mark of u, the parents and came of its neighbours.
     """
     memory.marks[u].pruned = REDUNDANT
     memory.redundant[st.redundant_count] = u
@@ -280,7 +280,7 @@ def walk_back(ground, search, st):
 def on_change(ground, search, memory, state, tails, rose):
     """Begin again at the agent's cell after a map change: distances learned on the old map mean nothing on the new one.
 
-    An agent that has proved that there is no path begins again only if an added arc leaves a cell it had reached.
+    An agent that has proved that there is no path begins again only if an added arc leaves a cell that it has reached.
     """
     st = state[0]
     if st.status == log.AT_GOAL or tails.size == 0 or search.control[0].expansions == 0:

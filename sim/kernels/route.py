@@ -1,8 +1,8 @@
-"""Routes: a sequence of cells from a search's root to an open cell, with O(1) membership test.
+"""Routes: a route is a sequence of cells from a search's root to an open cell, with an O(1) test for membership.
 
-`place[s].depth` is the index of cell s on the route; it is valid only if it is less than the length and the cell at
-that index is s, so it never has to be cleared. In a search whose closed cells keep their parents, the links of the tree
-(ancestry.py) contain the same depths, and the route uses them.
+`place[s].depth` is the index of cell s on the route. It is valid only if it is less than the route's length and the
+cell at that index is s, so it never has to be cleared. In a search whose closed cells keep their parents, the links of
+the tree (ancestry.py) contain the same depths, and the route uses them.
 """
 
 from typing import NamedTuple
@@ -53,7 +53,7 @@ def place_on(route, length, s):
 
 @kernel
 def trace_whole(ground, search, route, end):
-    """Make the route lead from the root to `end`. Returns its length and the parent pointers followed."""
+    """Make the route lead from the root to `end`. Returns its length and the number of parent pointers followed."""
     s = np.int64(end)
     steps = 0
     while s >= 0:
@@ -67,11 +67,12 @@ def trace_whole(ground, search, route, end):
 def trace_linked(ground, search, route, length, end):
     """Make the route lead from the root to `end`, tracing only the cells that differ from the old route.
 
-    Closed cells must keep their parents, and `end` must have its link, which gives its index. Tracing stops at the
-    first cell that is on the old route: from there back to the root the cells are the same. Of the search only parents
-    are read, no other links: with five hundred agents, no route is in the processor's cache.
+    Closed cells must keep their parents, and `end` must have its link (ancestry.py), whose depth is the index of `end`
+    on the route. Tracing stops at the first cell that is on the old route: from there back to the root the cells are
+    the same. Tracing reads no other links and only the parents in the search, to save memory accesses: with five
+    hundred agents, no route is in the processor's cache.
 
-    Returns the route's length and the parent pointers followed.
+    Returns the route's length and the number of parent pointers followed.
     """
     s = np.int64(end)
     last = np.int64(route.place[s].depth)

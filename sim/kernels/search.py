@@ -19,10 +19,11 @@ from sim.kernels.openlist import ENTRY, HEAP_BEGINS, key_of, sift_down, sift_up,
 from sim.kernels.stale import GenerationTable
 from sim.kernels.tiled import Table, new_table
 
+# Status of a search: it can be resumed; it has the goal on top of its open list; it has no open cell left.
 RUNNING, GOAL_ON_TOP, EMPTY = 0, 1, 2
 
-CLOSED = -1
-_LAST_SEARCH = 65_535  # largest number of a search, as node.search has 16 bits; then all records are cleared once
+CLOSED = -1  # `place` of a cell that was expanded and not opened again
+_LAST_SEARCH = 65_535  # largest number of a search, as node.search has 16 bits; after it, all records are cleared
 
 NODE = np.dtype(
     [
@@ -40,7 +41,7 @@ CONTROL = np.dtype(
         ("search", "i8"),  # number of the current search
         ("root", "i8"),
         ("goal", "i8"),  # cell that ends the search when it is on top of the open list
-        # coordinates of the cell to which h estimates the distance: the goal, except for true distances
+        # coordinates of the cell to which h estimates the distance: the goal, except in searches for true distances
         ("aim_x", "i8"),
         ("aim_y", "i8"),
         ("open_size", "i8"),  # cells on the open list
@@ -50,16 +51,16 @@ CONTROL = np.dtype(
         ("free_chunk", "i8"),  # first of the freed chunks, 0: none
         ("fresh_chunk", "i8"),  # first of the chunks never used by this search
         ("spare_chunks", "i8"),  # number of freed and never used chunks
-        ("status", "i8"),
-        ("wg", "f8"),
-        ("wh", "f8"),
-        ("reopens", "i8"),
-        ("is_bucketed", "i8"),
-        # whether the map has changed since the search began: its node records no longer prove anything
+        ("status", "i8"),  # RUNNING, GOAL_ON_TOP or EMPTY
+        ("wg", "f8"),  # weight of g in f
+        ("wh", "f8"),  # weight of h in f
+        ("reopens", "i8"),  # whether a closed cell is opened again when a cheaper path to it is found
+        ("is_bucketed", "i8"),  # whether the open list is in buckets instead of the heap
+        # whether the map has changed since the search began, so that its costs and parents may be wrong
         ("is_stale", "i8"),
         ("expansions", "i8"),  # number of expansions of this search
-        ("known", "i8"),  # number of cells open or closed
-        ("most_known", "i8"),  # largest number of such cells in any earlier search
+        ("known", "i8"),  # number of cells that are open or closed
+        ("most_known", "i8"),  # largest number of open and closed cells in any earlier search
         ("noted", "i8"),  # number of entries used in `order`
     ],
     align=True,
@@ -133,7 +134,7 @@ def begin(ground, search, root, goal, aim):
 
 @kernel
 def forget(ground, search, goal, aim):
-    """Start a new search with an empty open list and no known cell, whose roots the caller adds one by one.
+    """Start a new search with an empty open list and no known cell. The caller then adds its roots one by one.
 
     `goal` is the cell that ends the search on top of the open list, `aim` the cell that h refers to.
     """
@@ -159,7 +160,7 @@ def forget(ground, search, goal, aim):
 
 
 def most_known(search: Search) -> int:
-    """Return the largest number of cells that any search of this memory had open and closed: the size of both lists."""
+    """Return the largest number of open and closed cells that any search in this memory had."""
     control = search.control[0]
     return max(int(control.most_known), int(control.known))
 
@@ -206,7 +207,7 @@ def add_root(ground, search, s, g):
     f = control.wg * g + control.wh * h
     tie = tie_of(s, g, h, control.wg == 0.0, ground.shift)
     if control.is_bucketed:
-        # Chunks for the root, and for every entry that moves from the stack back into its bucket.
+        # The root needs a chunk, and so may every entry that moves from the stack back into its bucket.
         buckets.make_room(search.buckets, control, search.nodes, ground.shift, control.stack_size + 1)
         buckets.begin_below(search.buckets, control, search.nodes, ground.shift, f)
         node.place = buckets.IN_BUCKET

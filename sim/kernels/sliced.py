@@ -20,10 +20,10 @@ STATE = np.dtype(
         ("root", "i8"),
         ("aside", "i8"),  # the neighbour that Delayed A* shuttles to, -1: wait in place
         ("status", "i8"),
-        ("found", "i8"),
-        ("traced", "i8"),
-        ("trace_length", "i8"),
-        ("length", "i8"),
+        ("found", "i8"),  # whether the search has the goal on top of its open list
+        ("traced", "i8"),  # whether the whole path is traced
+        ("trace_length", "i8"),  # number of cells traced so far
+        ("length", "i8"),  # number of cells on the route
         ("marks", "i8"),
         ("restarts", "i8"),
     ],
@@ -129,10 +129,10 @@ def act(route, st):
 
 @kernel
 def needs_restart(search, state, tails, rose):
-    """Return whether a map change makes the planner begin again.
+    """Return whether the planner must begin again because of a map change.
 
-    It does unless nothing changed, the agent is at its goal, the search has not begun, or (after a search without a
-    path) the change opens no way.
+    It need not if no arc changed, if the agent is at its goal, or if the search has not begun. After a search that
+    found no path, it must begin again only if the change may open one.
     """
     st = state[0]
     if st.status == log.AT_GOAL or tails.size == 0:

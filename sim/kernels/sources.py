@@ -1,8 +1,8 @@
 """Stamp of the sources that machine code depends on: a kernel's file and every kernel file that it imports.
 
-numba does not notice that a helper in another file was edited: the cached caller keeps the old machine code. So each
-cache entry has a stamp, a hash of all those sources, in its folder name. Changed sources give a new stamp, and only the
-files of kernels that depend on the edited file are compiled again.
+numba does not notice that a helper in another file was edited: the cached caller keeps the old machine code. So the
+name of each cache folder contains a stamp, a hash of all sources that its machine code depends on. Changed sources give
+a new stamp, and only the modules of kernels that depend on the edited file are compiled again.
 """
 
 import functools
@@ -13,11 +13,11 @@ from pathlib import Path
 
 from sim.program import ROOT
 
-STAMP_LENGTH = 16
+STAMP_LENGTH = 16  # hexadecimal digits
 
 _KERNEL_PACKAGES = ("sim.kernels", "ui.draw.kernels")
 _IMPORT_LINE = re.compile(
-    r"^[ ]*(?:from[ ]+(?P<room>[\w.]+)[ ]+import[ ]+(?P<names>\([^)]*\)|[^\n]*)|import[ ]+(?P<module>[\w.]+))", re.M
+    r"^[ ]*(?:from[ ]+(?P<package>[\w.]+)[ ]+import[ ]+(?P<names>\([^)]*\)|[^\n]*)|import[ ]+(?P<module>[\w.]+))", re.M
 )
 
 
@@ -29,7 +29,8 @@ def stamp_of(source: Path) -> str:
 
 @functools.cache
 def stamp_of_all() -> str:
-    return _hash(path for room in _KERNEL_PACKAGES for path in _folder(room).glob("*.py"))
+    """Return the stamp of all files of kernels."""
+    return _hash(path for package in _KERNEL_PACKAGES for path in _folder(package).glob("*.py"))
 
 
 def _hash(sources: Iterable[Path]) -> str:
@@ -40,6 +41,7 @@ def _hash(sources: Iterable[Path]) -> str:
 
 
 def _import_closure(source: Path) -> set[Path]:
+    """Return a file of kernels and all files of kernels that it imports, directly or indirectly."""
     found, waiting = {source}, [source]
     while waiting:
         for path in _imported_files(waiting.pop()):
@@ -59,21 +61,21 @@ def _imported_files(source: Path) -> tuple[Path, ...]:
 
 
 def _modules_imported(match: "re.Match[str]") -> Iterator[str]:
-    """Yield the modules that a line may import; `from sim.kernels import log` may import `sim.kernels.log`."""
-    room = match["room"]
-    if room is None:
+    """Yield the modules that an import line may import: `from sim.kernels import log` may import `sim.kernels.log`."""
+    package = match["package"]
+    if package is None:
         yield match["module"]
-    elif room in _KERNEL_PACKAGES:
-        yield from (f"{room}.{name}" for name in re.findall(r"\w+", match["names"]))
+    elif package in _KERNEL_PACKAGES:
+        yield from (f"{package}.{name}" for name in re.findall(r"\w+", match["names"]))
     else:
-        yield room
+        yield package
 
 
 def _file(module: str) -> Path | None:
-    room, _, name = module.rpartition(".")
-    path = _folder(room) / f"{name}.py"
-    return path if room in _KERNEL_PACKAGES and path.is_file() else None
+    package, _, name = module.rpartition(".")
+    path = _folder(package) / f"{name}.py"
+    return path if package in _KERNEL_PACKAGES and path.is_file() else None
 
 
-def _folder(room: str) -> Path:
-    return ROOT.joinpath(*room.split("."))
+def _folder(package: str) -> Path:
+    return ROOT.joinpath(*package.split("."))

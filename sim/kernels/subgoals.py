@@ -14,16 +14,17 @@ from sim.kernels.octile import BEST_FIRST, FIRST_DIAGONAL, NOWHERE, SUCCESSORS, 
 from sim.kernels.search import begin
 from sim.kernels.targets import aim_at
 
-NO_SUBGOAL = -1
+NO_SUBGOAL = -1  # entry of a region without a subgoal: the goal is in the region, or cannot be reached
 
 
 @kernel
 def spread(ground, source, field, came, rings, sizes):
     """Compute true distances to `source` on the whole map. Returns the expansions.
 
-    `field` must be infinite and `sizes` zero before. Cells wait in rings by the integer part of their distance. No move
-    costs less than 1, so cells of one ring cannot improve each other, and their order does not matter. No move costs
-    more than 2, so three rings are enough.
+    Before, `field` must be infinite and `sizes` zero everywhere. Cells to be expanded wait in queues, called rings, by
+    the integer part of their distance. No move costs less than 1, so cells of one ring cannot improve each other, and
+    their order does not matter. No move costs more than 2, so three rings are enough. Writes: field, came, rings,
+    sizes.
     """
     moves, step, cost = ground.moves, ground.step, ground.cost
     field[source] = 0.0

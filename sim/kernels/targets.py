@@ -9,10 +9,10 @@ pages and room in keyframes.)
     targets = new_targets(ground, goal)           aimed at the goal
     aim_at(ground, targets, cell)                 sets the target of h_toward, raise_toward, step_toward
     step_toward(ground, targets, st)              one move of LRTA* with one expansion; st is a learner.STATE record
-    if is_crowded(targets): targets = grown(targets)     in Python code: kernels cannot allocate arrays
+    if is_crowded(targets): targets = grown(targets)     in Python code, because kernels cannot allocate arrays
 
-Reaching a target other than the goal does not end the walk. An h above the cost of the longest path proves only for the
-goal that there is no path; any other target should then be dropped.
+Reaching a target other than the goal does not end the walk. If h toward the goal exceeds the cost of the longest path,
+there is no path; if h toward another target exceeds it, only that target should be dropped.
 """
 
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from sim.kernels.learner import move_to
 from sim.kernels.octile import BEST_FIRST, FIRST_DIAGONAL
 
 CELL_BITS = 25  # bits of a cell number on the largest map (grid.MAX_CELLS)
-_INITIAL_CAPACITY = 1 << 8
+_INITIAL_CAPACITY = 1 << 8  # slots of a new hash table; always a power of 2
 
 COUNTS = np.dtype(
     [
@@ -66,7 +66,7 @@ def grown(targets: Targets) -> Targets:
 
 
 def cells_toward_others(targets: Targets) -> int:
-    """Return the number of learned values toward targets other than the goal, counted once per cell and target."""
+    """Return the number of pairs of a cell and a target other than the goal for which a value was learned."""
     return int(targets.counts[0].entries - targets.counts[0].tables)
 
 
@@ -80,10 +80,7 @@ def only_goal(learned: Learned) -> Targets:
 
 @kernel
 def is_crowded(targets):
-    """Return whether the hash table should grow before the next value is learned.
-
-    One step of LRTA* learns one value.
-    """
+    """Return whether the hash table must grow before the next step of LRTA*, which learns one value."""
     return 2 * (targets.counts[0].entries + 2) > targets.keys.size
 
 
@@ -137,7 +134,7 @@ def _count_table_once(targets, target, counts):
 
 @kernel
 def place_of(keys, key):
-    """Return the index of this key, or the index at which it would be inserted."""
+    """Return the index of this key in the hash table, or the index at which it would be inserted."""
     mask = keys.size - 1
     mixed = (key >> CELL_BITS) * 40_503 + key
     mixed ^= mixed >> 15
@@ -166,7 +163,7 @@ def _move_over(keys, values, new_keys, new_values):
 
 @kernel
 def step_toward(ground, targets, st):
-    """Make one move of LRTA* with one expansion: expand the agent's cell, learn, move. There must be a move.
+    """Make one move of LRTA* with one expansion: expand the agent's cell, learn, move. A legal move must exist.
 
     Returns False, without a move, if the new estimate is above the cost of any path: then no path leads to this target.
     """

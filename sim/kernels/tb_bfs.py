@@ -28,7 +28,7 @@ STATE = np.dtype(
         ("goal", "i8"),
         ("status", "i8"),  # ACTIVE, AT_GOAL, NO_PATH, GAVE_UP of log.py
         ("end", "i8"),  # last cell of the path: the best open cell of the last plan, -1 before the first
-        ("length", "i8"),  # number of cells on the route, which is that path when last made
+        ("length", "i8"),  # number of cells on the route: the path as it was when the route was last made
         ("found", "i8"),  # whether the goal has been on top of the open list
         ("marks", "i8"),  # marks for the next row
         ("restarts", "i8"),
@@ -37,8 +37,9 @@ STATE = np.dtype(
     align=True,
 )
 
-EAGER, LAZY = 0, 1  # policies: begin the search again after any change; only after one that matters
-# which removed arcs make a lazy agent restart: those on the walk ahead; also, as printed, those into the route
+EAGER, LAZY = 0, 1  # policies: begin the search again after any map change; only after one that may affect the walk
+# Removed arcs after which a lazy agent restarts: arcs on its walk ahead; also, as printed in the paper, arcs that lead
+# to a cell of its route.
 ARC_AHEAD, AS_PRINTED = 0, 1
 
 
@@ -55,7 +56,7 @@ def reset(ground, search, state, start, goal):
 
 @kernel
 def search_from_here(ground, search, st):
-    """Root a new search at the agent: InitializeSearch of the paper. Costs O(1)."""
+    """Begin a new search with its root at the agent's cell: InitializeSearch of the paper. Costs O(1)."""
     begin(ground, search, st.loc, st.goal, st.goal)
     st.end = -1
     st.length = 0
@@ -108,7 +109,8 @@ def plan(ground, search, route, links, st, budget):
                 traced += make_route(ground, search, route, st)
             if not control.is_stale or way_holds(ground, search, route, st.length, st.loc):
                 break
-        restart(ground, search, st)  # the old node records lead through a wall, or prove nothing
+        # The old search is of no use: its parents lead through a wall, or it cannot prove that there is no path.
+        restart(ground, search, st)
     return used, traced
 
 
@@ -197,7 +199,7 @@ def on_change(ground, search, route, state, tails, heads, rose, policy, heeds, w
 
 @kernel
 def opens_a_way(search, tails, rose):
-    """Return whether an added arc leaves a cell that the exhausted search had reached."""
+    """Return whether an added arc leaves a cell that the search had reached before it ended without a path."""
     for i in range(tails.size):
         if not rose[i] and is_known(search, tails[i]):
             return True

@@ -3,11 +3,11 @@
 Paper: "TBA*: Time-Bounded A*", algorithm listing and section 4.3 (shortcut and switch rule).
 
 A tick's resource limit R is split: N_E = floor(R * r) expansions, and (R - expansions) * c trace steps. The agent walks
-the last completely traced path; off that path, it goes back along parents; at the root with no path to walk, it bounces
-to the cell it came from.
+the last completely traced path. Off that path, it goes back along parents. At the root without a path to walk, it
+bounces to the cell it came from.
 
 Deviations, each with its reason in docs/deviations.md: the walked part of a path stays removed (`head`); the cell that
-is left is noted before the move, not after; a trace ends early at the agent's cell.
+the agent leaves is stored in `prev` before the move, not after; a trace ends early at the agent's cell.
 """
 
 import numpy as np
@@ -36,11 +36,11 @@ STATE = np.dtype(
         ("status", "i8"),
         ("found", "i8"),  # whether A* has the goal on top of its open list
         ("traced", "i8"),  # whether the agent has the traced path to the goal
-        ("is_first", "i8"),  # whether no slice is planned yet: the first must leave time to trace its whole path
-        ("trace_done", "i8"),
-        ("trace_length", "i8"),
+        ("is_first", "i8"),  # whether no slice is planned yet; the first slice must leave time to trace its whole path
+        ("trace_done", "i8"),  # whether no trace is under way
+        ("trace_length", "i8"),  # number of cells on the present trace
         ("length", "i8"),  # number of cells on the path
-        ("head", "i8"),  # index on the path before which its cells count as removed
+        ("head", "i8"),  # index on the path; the cells before it count as removed
         ("end_g", "f8"),  # g of the path's last cell when the path was adopted
         ("marks", "i8"),
         ("restarts", "i8"),
@@ -85,7 +85,7 @@ def reset(ground, search, state, start, goal):
 
 @kernel
 def search_from_here(ground, search, st):
-    """Root a new search at the agent and forget all paths. Costs O(1)."""
+    """Begin a new search with its root at the agent's cell, and forget all paths. Costs O(1)."""
     begin(ground, search, st.loc, st.goal, st.goal)
     st.root = st.loc
     st.prev = -1
@@ -116,7 +116,7 @@ def run(ground, search, detour, path, trace, state, budget, rows):
 
 @inlined
 def plan(ground, search, detour, path, trace, st, budget):
-    """Plan one slice. Returns expansions and trace steps; expansions + steps / c never exceed the budget."""
+    """Plan one slice. Returns its expansions and its trace steps; expansions + steps / c never exceeds the budget."""
     control = search.control[0]
     used = 0
     st.did = 0
@@ -218,7 +218,7 @@ def act(ground, search, path, st):
             phase = log.SHUTTLING
         else:
             return 0, log.WAITING
-    # noted before the move; the paper's listing notes it after, and the agent would bounce on the spot
+    # Stored before the move. The paper's listing stores it after the move, and the agent would bounce on the spot.
     st.prev = st.loc
     st.loc = new
     if new == st.goal:

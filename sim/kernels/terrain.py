@@ -1,7 +1,8 @@
 """Move masks: which of the eight moves are legal at a cell. This module alone implements the movement rule.
 
-`needed` is the number of shoulders of a diagonal move, of two, that must be in the same domain as its cells
-(sim/movement.py).
+A domain is a kind of cells that moves cannot leave: GROUND or WATER. The shoulders of a diagonal move are the two cells
+that both its ends touch by a side. `needed` (0, 1 or 2) is the number of shoulders that must be in the same domain as
+the two ends (sim/movement.py).
 """
 
 import numpy as np
@@ -50,8 +51,8 @@ def all_moves(domain, width, height, needed, moves):
 def update_moves(domain, width, height, needed, moves, toggled, step, tails, heads, rose):
     """Update the masks around toggled cells and list every directed arc that was added or removed.
 
-    One cell changes at most the masks of the 3 x 3 block around it. `domain` must already contain the changes of all
-    toggled cells. A mask updated once does not differ at its second visit, so no arc is listed twice.
+    A toggled cell changes at most the masks of the 3 x 3 block around it. `domain` must already contain the changes of
+    all toggled cells. A mask that was updated does not change when it is visited again, so no arc is listed twice.
 
     Returns the number of arcs. Writes: moves, tails, heads, rose (True: the arc was removed).
     """

@@ -5,10 +5,10 @@ is the least depth at which LRTA* with nothing learned chooses a move of a cheap
 common on mazes. Depth is not monotone, because a deeper lookahead may choose a worse move, so every depth must be
 tried.
 
-The lookahead of depth d + 1 is grown from the one of depth d: the frontier joins the inside, and only cells whose g
-falls are expanded again. A region then costs about as many expansions as its last lookahead has cells, while a
-lookahead from scratch for every depth (subgoals.find_far_depths) costs the sum of all of them. Nothing is learned and
-h0 is consistent, so path-max changes no f, and both kinds of lookahead choose the same moves.
+The lookahead of depth d + 1 is grown from the lookahead of depth d: its frontier is expanded too, and of the other
+cells only those whose g falls are expanded again. A region then costs about as many expansions as its last lookahead
+has cells, while a lookahead from scratch for every depth (subgoals.find_far_depths) costs the sum of all of them.
+Nothing is learned and h0 is consistent, so path-max changes no f, and both kinds of lookahead choose the same moves.
 """
 
 import numpy as np

@@ -1,8 +1,9 @@
-"""Cell words: a byte of flags per cell that determines how the cell is painted.
+"""Cell words: the word of a cell is a byte of flags that determines how the cell is painted.
 
-Flags can be or-ed: a pixel that represents several cells still shows that one of them was a wall. No flag of a search
-is ever set on a blocked cell, so a wall always looks like a wall. Walls without a passable cell around them have no
-flags at all: they are rock, which is invisible in a pixel that also represents other cells.
+A pixel that represents several cells has the flags of all of them (or-ed), so it still shows that one of them is a
+wall. No flag of a search is ever set on a blocked cell, so a wall always looks like a wall. A wall without a passable
+cell around it has no flags at all. Such walls are called rock, and are invisible in a pixel that represents other cells
+too.
 """
 
 import numpy as np
@@ -21,10 +22,11 @@ PASSABLE = FREE | SWAMP | WATER
 KNOWN = CLOSED | OPEN
 NOT_KNOWN, NOT_DETOUR = 255 & ~KNOWN, 255 & ~DETOUR
 
-MIN_G = 0.5
+MIN_G = 0.5  # value painted for a smaller g, so that the root, whose g is 0, has a heat band
 
 BANDS = 8
-"""Number of steps in which heat is painted; band 0 is "never" and shows the terrain."""
+"""Number of heat bands: a band is a range of values that is painted in one colour. Band 0 means no heat, and shows the
+terrain."""
 
 
 def _word_of_letter() -> np.ndarray:
@@ -38,7 +40,7 @@ def _word_of_letter() -> np.ndarray:
 
 
 WORD_OF_LETTER = _word_of_letter()
-"""uint8[256]: the word of a cell with this map character that no search knows."""
+"""uint8[256]: for the code of each map character, the word of a cell with this character that no search knows."""
 
 
 @kernel
@@ -85,7 +87,7 @@ def translate_around(letters, width, cells, words, changed):
 
 @kernel
 def renew(words, nodes, number, s):
-    """Set the flags of cell s to its present state in the search. Writes: words[s]."""
+    """Set the flags CLOSED and OPEN of cell s to its state in the search with this number. Writes: words[s]."""
     word = np.int64(words[s]) & ~KNOWN
     if word & PASSABLE and nodes.size:
         node = nodes[s]
@@ -96,7 +98,7 @@ def renew(words, nodes, number, s):
 
 @kernel
 def renew_all(words, terrain, nodes, number):
-    """Compute all words from terrain and search. Writes: words."""
+    """Compute the words of all cells from the terrain words and the search. Writes: words."""
     for s in range(words.size):
         word = np.int64(terrain[s])
         if nodes[s].search == number and word & PASSABLE:
@@ -141,7 +143,7 @@ def mark_detour(words, nodes, number, cells):
 
 @kernel
 def mark_whole_detour(words, nodes, number, found):
-    """Set the detour flag of every closed cell of a search without notes, and list these cells.
+    """Set the detour flag of every closed cell of a search that has no list of expanded cells, and list these cells.
 
     Returns their number. Writes: words, found.
     """
@@ -164,7 +166,7 @@ def clear_detour(words, cells):
 
 @kernel
 def take_back(words, moves, step, late, root):
-    """Restore the words to the state before the search expanded the `late` cells. Writes: words.
+    """Restore the words to the state before the search expanded the cells in `late`. Writes: words.
 
     An expansion generates every neighbour that a legal move leads to, so a cell was known before if it is the root or
     one of its neighbours was closed before. The result is exact if the map has not changed in between.
@@ -198,7 +200,7 @@ def settle(words, moves, step, s, root):
 
 @kernel
 def band_of(value, limits):
-    """Return the heat band of a value: the number of the eight rising limits that it exceeds, 0 for none.
+    """Return the heat band of a value: the number of limits that it exceeds. `limits` has eight, in rising order.
 
     The sum is unrolled so that the compiler makes it branch-free and processes many cells at once.
     """
@@ -210,14 +212,14 @@ def band_of(value, limits):
 
 @kernel
 def count_bands(counts, limits, bands):
-    """Compute the bands of all cells. Writes: bands."""
+    """Compute the heat bands of all cells from their counts. Writes: bands."""
     for s in range(counts.size):
         bands[s] = band_of(counts[s], limits)
 
 
 @kernel
 def count_bands_at(counts, limits, bands, cells):
-    """Compute the bands of some cells. Returns the largest count among them. Writes: bands."""
+    """Compute the heat bands of some cells from their counts. Returns the largest of these counts. Writes: bands."""
     largest = np.int64(0)
     for i in range(cells.size):
         s = cells[i]
@@ -228,9 +230,10 @@ def count_bands_at(counts, limits, bands, cells):
 
 @kernel
 def count_scrub(cells, marks, first, been, counts):
-    """Count the moves from entry `first` of a trail on that are back-moves or lead onto a visited cell.
+    """Count scrubbing for each cell: moves to it that are back-moves, or that come to it again.
 
-    Writes: been, counts.
+    The moves are those from entry `first` of the trail on. `been` is true for cells visited before. Writes: been,
+    counts.
     """
     for i in range(first, cells.size):
         s = cells[i]
@@ -315,8 +318,8 @@ def g_bands_around(nodes, words, width, limits, bands, cells):
 def difference_bands(a, b, limits, bands):
     """Compute the bands of a - b: odd where b is larger, even where a is larger, higher for a larger difference.
 
-    With this order, the largest band of several cells is the band of the largest difference. Returns the largest
-    difference. Writes: bands.
+    So the largest band of several cells is the band of the largest difference. Returns the largest difference, without
+    its sign. Writes: bands.
     """
     largest = np.int64(0)
     for s in range(a.size):
@@ -334,7 +337,7 @@ def difference_bands(a, b, limits, bands):
 
 @kernel
 def new_edges(cells, marks, first, width, seen, edge_cell, edge_way, count):
-    """List the moves after entry `first` of a trail that were not made before, each once.
+    """Append to a list, each once, the moves after entry `first` of a trail that were not made before.
 
     Args:
         cells: Cells of the trail.

@@ -9,9 +9,10 @@ from ui.draw.kernels.strokes import middle_x, middle_y, stroke
 
 @kernel
 def stroke_tails(frame, tails, width, colours):
-    """Draw the last cells of each agent as a line, older moves first and in earlier colours. Writes: frame.pixels.
+    """Draw the last moves of each agent as a line, its tail. Writes: frame.pixels.
 
-    `tails` has a row for each agent and a column for each tick, oldest first.
+    `tails` has the agents' cells: a row for each agent and a column for each tick, oldest first. `colours` are the
+    colours of the moves in the same order, stretched over all ticks. Older moves are drawn first.
     """
     agents, ticks = tails.shape
     for j in range(1, ticks):
@@ -25,7 +26,7 @@ def stroke_tails(frame, tails, width, colours):
 
 @kernel
 def stamp_some(frame, mask, tails, glide, kinds, wanted, colour):
-    """Draw a mark at each agent of kind `wanted`. Writes: frame.pixels.
+    """Draw a mark, given by a mask of alphas, at each agent of kind `wanted`. Writes: frame.pixels.
 
     `glide`, from 0 to 1, interpolates the position between the agent's last cell and its present one. After a jump the
     mark is at the present cell.

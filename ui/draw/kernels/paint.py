@@ -1,6 +1,7 @@
 """Painting of cells into a window's pixels: fills at any zoom, and marks inside cells that are large enough.
 
-Pixels are uint32 0x00RRGGBB, [row, column], the window's own memory. A cell covers the pixels whose centres are in it.
+Pixels are the window's own memory, an array [row, column] of uint32 0x00RRGGBB. A cell covers the pixels whose centres
+are in it. The word of a cell is its byte of flags, see cellwords.py; its band is its heat as a number from 0 to 8.
 Only `left_of` computes these pixels, so that fills and marks agree at any zoom.
 """
 
@@ -13,23 +14,23 @@ from ui.draw.kernels.cellwords import PASSABLE, SWAMP, TREES, WATER
 
 
 class Frame(NamedTuple):
-    """Part of the window that shows a map, and the part of the map shown. A new one is needed for every picture."""
+    """Part of the window that shows a map, and the part of the map shown. Every picture needs a new Frame."""
 
     pixels: np.ndarray  # uint32[height of the window, width of the window]
-    x: int  # upper left corner of the map area in the window, in pixels
-    y: int
-    width: int
-    height: int
+    x: int  # left edge of the map area in the window, in pixels
+    y: int  # upper edge of the map area in the window, in pixels
+    width: int  # of the map area, in pixels
+    height: int  # of the map area, in pixels
     zoom: float  # pixels per cell
-    left: float  # point of the map at the area's upper left corner, in cells
-    top: float
-    map_width: int
-    map_height: int
+    left: float  # x of the map point at the area's upper left corner, in cells
+    top: float  # y of the map point at the area's upper left corner, in cells
+    map_width: int  # in cells
+    map_height: int  # in cells
 
 
 @kernel
 def left_of(cell, origin, zoom):
-    """Return the first pixel of a column (or row) of cells, from the edge of the map area; may be negative."""
+    """Return the first pixel of a column (or row) of cells, counted from the edge of the map area. May be negative."""
     return np.int64(np.ceil((cell - origin) * zoom - 0.5))
 
 
@@ -64,18 +65,18 @@ def cells_of_pixels(origin, zoom, cells, pixels, out):
 def paint_cells(frame, words, bands, lut, outside, columns, rows):
     """Fill every pixel with the colour of its cell, for zoom >= 1.
 
-    A row of pixels with the same cells as the row above is copied from it. Indices read from or used in look-up tables
-    are unsigned, here and below: a signed index costs a test for "counted from the end", which more than doubles the
-    time.
+    A row of pixels with the same cells as the row above is copied from that row. Indices into look-up tables, and
+    indices read from tables, are unsigned here and below. A signed index would be tested for being negative (counted
+    from the end), which more than doubles the time.
 
     Args:
         frame: Part of the window to paint.
         words: Word of each cell, see cellwords.py.
         bands: Heat band of each cell; empty: no heat.
-        lut: Colour of each word, or of each band << 8 | word.
+        lut: Look-up table: the colour of each word or, with heat, of each band << 8 | word.
         outside: Colour of pixels outside the map.
-        columns: Scratch, an entry for each pixel of a row.
-        rows: Scratch, an entry for each row of pixels.
+        columns: Scratch with an entry for each pixel of a row: the column of cells that it shows.
+        rows: Scratch with an entry for each row of pixels: the row of cells that it shows.
 
     Writes: frame.pixels, columns, rows.
     """
@@ -254,7 +255,7 @@ def stamp_at(frame, mask, cell_x, cell_y, colour):
 
 @kernel
 def paint_edges(frame, words, bit, colour):
-    """Paint an inset edge, 1 px wide, in every cell whose word has this bit. Writes: frame.pixels."""
+    """Paint an edge, 1 px wide, inside every cell whose word has this bit. Writes: frame.pixels."""
     zoom = frame.zoom
     for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0 = left_of(row, frame.top, zoom)
@@ -271,7 +272,7 @@ def paint_edges(frame, words, bit, colour):
 
 @kernel
 def paint_wall_edges(frame, words, bits, px, colour):
-    """Paint lines, `px` wide, in cells with one of these bits where they touch passable ones. Writes: frame.pixels."""
+    """Paint lines, `px` wide, in cells with one of these bits where they touch passable cells. Writes: frame.pixels."""
     zoom, width, height = frame.zoom, frame.map_width, frame.map_height
     for row in range(first_cell(frame.top, zoom, height), height):
         y0, y1 = left_of(row, frame.top, zoom), left_of(row + 1, frame.top, zoom)
@@ -324,9 +325,9 @@ def paint_dots(frame, bands, band, size, colour):
 
 @kernel
 def paint_textures(frame, words, masks, colours):
-    """Paint the textures of trees, swamp and water. Writes: frame.pixels.
+    """Paint the textures of trees, swamp and water, to which `masks` and `colours` belong in this order.
 
-    `masks` and `colours` are in this order.
+    Writes: frame.pixels.
     """
     zoom = frame.zoom
     for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):

@@ -1,6 +1,6 @@
 """Lines over cells: paths, trails, back-moves, trees. They run between the middles of cells.
 
-Every line is drawn twice, first wider in its casing colour, then in its own, so that it is visible on any background.
+Every line is drawn twice, first wider in its casing colour, then in its own colour. So it is visible on any background.
 """
 
 import numpy as np
@@ -35,7 +35,7 @@ def stroke(frame, ax, ay, bx, by, width, colour):
 
 @kernel
 def middle(cell, origin, zoom):
-    """Return the middle of a column (or row) of cells in pixels; a half means between two pixels."""
+    """Return the middle of a column (or row) of cells in pixels; a fraction of 0.5 means between two pixels."""
     if zoom < 1.0:
         return (cell + 0.5 - origin) * zoom - 0.5
     return 0.5 * (left_of(cell, origin, zoom) + left_of(cell + 1, origin, zoom) - 1)
@@ -62,7 +62,10 @@ def stroke_move(frame, s, dx, dy, width, colour):
 
 @kernel
 def stroke_arcs(frame, x, y, arcs, width, colour):
-    """Draw a line for each arc, a pair of indices into the points (x, y), in cells. Writes: frame.pixels."""
+    """Draw a line for each arc between points of the map. Writes: frame.pixels.
+
+    `x` and `y` are the coordinates of the points in cells; an arc is a pair of indices of points.
+    """
     for i in range(arcs.shape[0]):
         u, v = arcs[i, 0], arcs[i, 1]
         ax, ay = (x[u] + 0.5 - frame.left) * frame.zoom, (y[u] + 0.5 - frame.top) * frame.zoom
@@ -139,8 +142,8 @@ def stroke_recent(frame, cells, marks, width, colour):
 def stroke_back_moves(frame, cells, ways, count, seen, width, extra, colour, arm):
     """Draw a dash for each listed back-move, to the right of its direction.
 
-    Where cells are too small for single dashes, every second stretch of a longer run of back-moves is left out. A
-    back-move that no other one continues, according to `seen`, is always drawn, so that single moves are visible.
+    If cells are too small for single dashes, a longer run of back-moves is drawn as a dashed line: every second stretch
+    of it is left out. The last back-move of a run, which `seen` shows, is always drawn: so single ones are visible.
 
     Args:
         frame: Part of the window that shows the map.
