@@ -33,7 +33,7 @@ def new_links(cells: int, is_reused: bool = False, tile_width: int = 0) -> Table
 
 
 def stamped_links(search: Search, links: Table) -> GenerationTable:
-    """Return the links with the condition under which one is valid, for clearing stale ones (stale.py).
+    """Return the links with the condition under which a link is valid, for clearing stale links (stale.py).
 
     A link is valid if the node of its cell belongs to the current search and has `is_linked` set.
     """

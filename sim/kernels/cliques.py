@@ -141,7 +141,7 @@ def list_children(parent, count, parents, child_first, child):
         child_first[parent[u] + 1] += 1
     for p in range(parents):
         child_first[p + 1] += child_first[p]
-    for u in range(count - 1, -1, -1):  # in descending order, so that each member is put before the larger ones
+    for u in range(count - 1, -1, -1):  # in descending order, so that members end up in ascending order
         p = parent[u]
         child_first[p + 1] -= 1
         child[child_first[p + 1]] = u

@@ -33,7 +33,7 @@ class Tree(NamedTuple):
     """Decision tree in flat arrays. Node 0 is its root; a leaf has feature -1 and a depth."""
 
     feature: np.ndarray  # int32[nodes] index of the feature tested at each node
-    threshold: np.ndarray  # float64[nodes] threshold of the test: features up to it go left, larger ones right
+    threshold: np.ndarray  # float64[nodes] threshold of the test: a feature up to it leads left, a larger one right
     left: np.ndarray  # int32[nodes] left child
     right: np.ndarray  # int32[nodes] right child
     depth: np.ndarray  # int32[nodes] lookahead depth of a leaf
@@ -140,7 +140,7 @@ def label_walk(ground, targets, ball, probe, history, q, dmax, state, features, 
 
 @kernel
 def label(ground, targets, probe, st, dmax):
-    """Return the least depth that, like every larger depth up to dmax, chooses the same first move now."""
+    """Return the least depth such that it and every larger depth up to dmax now choose the same first move."""
     move = first_move(ground, targets, probe, st, dmax)
     depth = np.int64(dmax)
     while depth > 1 and first_move(ground, targets, probe, st, depth - 1) == move:
@@ -221,7 +221,7 @@ def last_direction(ground, history, s):
 
 @kernel
 def step_and_remember(ground, targets, ball, history, st, depth, sees_all):
-    """Make one move of LRTA* with this depth, and record in `history` what the features need."""
+    """Make one move of LRTA* with this depth, and record the step in `history` for later features."""
     s = np.int64(st.loc)
     before = h_of(targets.goal, s)
     used, has_moved = step(ground, targets, ball, st, depth, sees_all)
@@ -237,7 +237,7 @@ def step_and_remember(ground, targets, ball, history, st, depth, sees_all):
 
 @kernel
 def predict(tree, features):
-    """Return the depth in the leaf to which the features lead."""
+    """Return the depth that the decision tree predicts from the features."""
     node = 0
     while tree.feature[node] >= 0:
         is_left = features[tree.feature[node]] <= tree.threshold[node]

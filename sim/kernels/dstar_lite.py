@@ -256,7 +256,7 @@ def rhs_of(search, memory, s):
 
 @kernel
 def precedes(k1, k2, s, other_k1, other_k2, other):
-    """Return whether one entry of U comes before another."""
+    """Return whether the entry (k1, k2, s) of U comes before the entry with the other keys and cell."""
     if k1 != other_k1:
         return k1 < other_k1
     if k2 != other_k2:

@@ -31,7 +31,7 @@ CONTROL = np.dtype(
         ("uses_depths", "i8"),
         ("depth", "i8"),  # fixed depth
         ("cap", "i8"),  # largest depth of the database; if that has no cap, the number of cells of the map
-        ("uses_stored", "i8"),  # depth at a re-entered cell: 1: the one stored for the goal; 0: the cap
+        ("uses_stored", "i8"),  # depth at a re-entered cell; 1: the depth stored for the goal; 0: the cap
         ("rule", "i8"),  # PER_CELL, FOR_GOOD, NEVER
         ("is_for_good", "i8"),  # whether the goal remains the target for the rest of the run
         ("drops_subgoal", "i8"),  # whether the last look-up chose the goal instead of the region's subgoal
@@ -100,7 +100,7 @@ def choose_cell(levels, column, visits, it, st):
 
 @kernel
 def run(ground, levels, column, targets, ball, visits, control, state, rows):
-    """Plan and act for up to len(rows) ticks. Returns the ticks done.
+    """Plan and act for up to len(rows) ticks. Returns the number of ticks done.
 
     Returns early, with the status still ACTIVE, if `targets` must grow first.
     """

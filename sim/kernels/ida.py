@@ -107,7 +107,7 @@ def clear(stack, st):
 
 @kernel
 def run(ground, labels, stack, route, state, expansions, rows):
-    """Plan and act for up to len(rows) ticks, with up to `expansions` in each. Returns the ticks done."""
+    """Plan and act for up to len(rows) ticks, with up to `expansions` in each. Returns the number of ticks done."""
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:

@@ -28,7 +28,7 @@ CONTROL = np.dtype(
         ("skips_first", "i8"),  # whether the first cell of a record is skipped if the second can be climbed to
         ("cap", "i8"),  # maximum steps of a climb; also the moves after which it selects again, without a record
         ("spread", "i8"),  # maximum steps of climbing in a tick; 0: no limit
-        ("is_stale", "i8"),  # whether the map is not the one that the records were made on
+        ("is_stale", "i8"),  # whether the records were made on another map than the present one
         ("record", "i8"),  # index of the record that is followed, -1: none
         ("targets", "i8"),  # number of cells in the queue
         ("next", "i8"),  # index in the queue of the present target
@@ -36,7 +36,7 @@ CONTROL = np.dtype(
         ("leg", "i8"),  # number of moves made toward the present target
         ("stage", "i8"),  # stage of the selection, see below
         ("from_cell", "i8"),  # cell of the agent when the selection began
-        ("candidate", "i8"),  # index, among the most similar records, of the one that is tried
+        ("candidate", "i8"),  # index among the most similar records of the record that is being tried
         ("found", "i8"),  # number of similar records found, -1: not searched for yet
         ("climber", "i8"),  # cell that the present climb has reached, -1: it has not begun
         ("climbed", "i8"),  # number of steps of the present climb
@@ -157,7 +157,7 @@ def pass_reached(choice, st, it):
 
 @kernel
 def is_lost(ground, choice, it):
-    """Return whether the record can no longer be followed, which happens only on a map other than the records'."""
+    """Return whether the record can no longer be followed. On the map that it was made on, it always can."""
     target = choice.queue[min(it.next, it.targets - 1)]
     return it.is_stale and (ground.moves[target] == 0 or it.leg > it.cap)
 
@@ -197,7 +197,7 @@ def begin_selection(st, it):
 
 @kernel
 def select(ground, records, choice, st, it):
-    """Continue the selection, as far as the steps of this tick allow."""
+    """Continue the selection, with at most `spread` steps of climbing in this tick."""
     left = it.spread if it.spread else np.int64(1) << 62
     before = it.steps
     while it.stage != SETTLED:
@@ -227,7 +227,7 @@ def select(ground, records, choice, st, it):
 
 @kernel
 def has_candidate(ground, records, choice, st, it):
-    """Return whether a similar record remains to be tried; searches for similar records first. Writes: choice, it."""
+    """Return whether a similar record remains to be tried; searches for them if not done yet. Writes: choice, it."""
     if it.found < 0:
         it.found = find_similar(ground, records, it.from_cell, st.goal, choice.similar)
         choice.verdicts[:] = UNTRIED
@@ -300,7 +300,7 @@ def after_record(records, choice, st, it, is_climbed):
 
 @kernel
 def take_record(records, choice, st, it, skips_first):
-    """Make the cells of the candidate, then the goal, the targets."""
+    """Make the candidate's cells, followed by the goal, the agent's new targets."""
     r = choice.similar.records[it.candidate]
     choice.verdicts[it.candidate] = ACCEPTED
     first, after = records.offsets[r], records.offsets[r + 1]

@@ -1,4 +1,4 @@
-"""Search memory as storage for an algorithm that has its own open list, or none: RIBS, D* Lite.
+"""Search memory as storage for an algorithm that has its own open list, or no open list: RIBS, D* Lite, IDA*.
 
 Such an algorithm keeps g, the parent and whether a cell is open or closed in the same records as every best-first
 search, so that all code that draws, counts or inspects a Search works for it.

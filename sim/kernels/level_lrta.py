@@ -169,7 +169,7 @@ def find_node_depths(
     representatives or, if `near`, to the node of the subgoal. It is 1 if both are the same node, and `cap` if no depth
     below it is enough or no path exists.
 
-    Returns the expansions of the lookaheads. Writes: depth, notes.
+    Returns the number of expansions of the lookaheads. Writes: depth, notes.
     """
     base, used = levels.first[level], np.int64(0)
     z = ancestor(levels, levels.rep[region], lower)
@@ -205,7 +205,7 @@ def find_node_depths(
 
 @kernel
 def close_node(levels, nodes, u, diagonal, notes):
-    """Return the true distance of node u to the root of this search, which is continued until the distance is known."""
+    """Return the true distance from node u to the root of this search. Continues the search until it is known."""
     search, control = nodes.search, nodes.search.control[0]
     while search.nodes[u].search != control.search or search.nodes[u].place != CLOSED:
         if control.open_size == 0:

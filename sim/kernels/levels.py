@@ -47,7 +47,7 @@ class NodeSearch(NamedTuple):
 
 
 class Corridor(NamedTuple):
-    """Part of the map, as a ground of its own. Make it only with new_corridor()."""
+    """Part of the map that can be searched like a map (it has its own Ground). Make it only with new_corridor()."""
 
     ground: Ground  # moves between cells inside; cells outside have none
     marks: np.ndarray  # uint8[cells] IS_INSIDE, IS_END, 0 outside
@@ -76,9 +76,9 @@ def new_corridor(ground: Ground, nodes: int) -> Corridor:
 
 @kernel
 def ancestor(levels, cell, level):
-    """Return the node of a cell on this level, or on its highest level if that is lower; -1 for a cell without a node.
+    """Return the node that contains a cell on this level, or on the cell's highest level if that is lower.
 
-    A cell has no node if it was blocked when the levels were computed.
+    Returns -1 for a cell without a node. A cell has no node if it was blocked when the levels were computed.
     """
     u = np.int64(levels.node_of[cell])
     for _ in range(level):
@@ -90,7 +90,7 @@ def ancestor(levels, cell, level):
 
 @kernel
 def common_level(levels, a, b):
-    """Return the lowest level on which two cells are in the same node, or -1 if there is none and so no connection."""
+    """Return the lowest level on which two cells are in the same node, or -1 if no path connects them."""
     u, v = np.int64(levels.node_of[a]), np.int64(levels.node_of[b])
     level = 0
     while u != v:
@@ -117,7 +117,7 @@ def node_distance(levels, u, v, diagonal):
 
 @kernel
 def begin_nodes(nodes, start):
-    """Start a new search at node `start`, forgetting the last one."""
+    """Start a new search at node `start`. All nodes of the last search become unknown."""
     search = nodes.search
     control = search.control[0]
     if control.search == 65_535:  # the largest number: node.search has 16 bits
@@ -281,9 +281,9 @@ def begin_in(ground, search, start, goal, aim):
 
 @kernel
 def expand_to_end(corridor, search, budget):
-    """Expand up to `budget` cells until a cell marked IS_END is on top, then stored in control.goal.
+    """Expand up to `budget` cells until a cell marked IS_END is on top of the open list; store it in control.goal.
 
-    Returns the expansions.
+    Returns the number of expansions.
     """
     used = np.int64(0)
     while True:

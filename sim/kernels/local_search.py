@@ -88,7 +88,7 @@ def run(ground, learned, space, state, n, backup, exit_rule, walks_all, rows):
 
 @kernel
 def plan(ground, learned, space, st, n, backup, exit_rule):
-    """Run one planning episode: search, learn, choose a path. Returns the expansions."""
+    """Run one planning episode: search, learn, choose a path. Returns the number of expansions."""
     used = expand(ground, learned, space, st, n)
     control = space.search.control[0]
     if control.status == EMPTY:

@@ -26,7 +26,7 @@ from sim.kernels.openlist import key_of, sift_down, sift_up
 from sim.kernels.search import CLOSED, Search, forget, new_search, parent
 from sim.kernels.targets import h_toward, raise_toward
 
-INSIDE, RIM = -2, -3  # NODE.place of a ball cell that is to be expanded, and of one on the frontier
+INSIDE, RIM = -2, -3  # NODE.place of a cell of the ball: to be expanded; on the frontier
 NO_REACH = -1.0  # value of `reach`, the limit on g, for a lookahead that is limited by depth instead
 
 
@@ -50,7 +50,7 @@ def new_ball(cells: int, is_watched: bool, is_reused: bool = False) -> Ball:
 def run_classic(ground, learned, state, rows):
     """Plan and act with depth 1 for up to len(rows) ticks.
 
-    Acts as run() does with that depth, without the bookkeeping of a ball. Returns the ticks done.
+    Acts as run() does with that depth, without the bookkeeping of a ball. Returns the number of ticks done.
     """
     st = state[0]
     for tick in range(rows.size):
@@ -111,7 +111,7 @@ def best_neighbour(ground, learned, s, least):
 
 @kernel
 def run(ground, targets, ball, state, depth, reach, rows):
-    """Plan and act for up to len(rows) ticks. Returns the ticks done. `depth`, `reach`: see look_ahead()."""
+    """Plan and act for up to len(rows) ticks. Returns the number of ticks done. `depth`, `reach`: see look_ahead()."""
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
@@ -143,7 +143,7 @@ def step_to_rim(ground, targets, ball, st):
 
 @kernel
 def look_ahead(ground, targets, ball, st, depth, reach):
-    """Run Dijkstra's algorithm from the agent inside its ball. Returns the expansions.
+    """Run Dijkstra's algorithm from the agent inside its ball. Returns the number of expansions.
 
     If `reach` is negative, the ball has the cells up to `depth` moves away, and all but its last layer are expanded.
     Otherwise the cells with g <= reach are expanded, and the ball has these cells and their successors. The present

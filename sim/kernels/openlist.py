@@ -72,7 +72,7 @@ def sift_down(heap, nodes, size, key, tie, mask):
     size = np.uint64(size)
     while True:
         child = _4 * i + _1
-        if child + _3 < size:  # two independent comparisons, then one, instead of three in sequence
+        if child + _3 < size:  # two independent comparisons, then a third, are faster than three in sequence
             best = first_of(heap, first_of(heap, child, child + _1), first_of(heap, child + _2, child + _3))
         elif child < size:
             best = child

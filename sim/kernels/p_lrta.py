@@ -37,7 +37,7 @@ def new_queue(room: int, most_updates: int, cells: int) -> Queue:
 def run(ground, learned, queue, notebook, state, updates, rows):
     """Plan and act for up to len(rows) ticks, with up to `updates` updates of queued cells before each move.
 
-    Returns the ticks done.
+    Returns the number of ticks done.
     """
     st = state[0]
     for tick in range(rows.size):

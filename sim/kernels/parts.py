@@ -152,7 +152,7 @@ def new_table(pool, old):
 
 @kernel
 def new_slot(pool, words):
-    """Return a slot that contains a part of a memory: slot 0 if the part is all zeros, else a new one. Writes: pool."""
+    """Return a slot with the content of a part: slot 0 if the part is all zeros, else a new slot. Writes: pool."""
     if is_same(pool.contents, 0, words):
         return np.int64(0)
     slot = give_out(pool.freed_slots, pool.counts, SLOTS, FREED_SLOTS)
@@ -163,7 +163,7 @@ def new_slot(pool, words):
 
 @kernel
 def give_out(freed, counts, all_of_them, free_again):
-    """Allocate a slot or table and return its number: one from the stack `freed`, or else one never used before.
+    """Allocate a slot or table and return its number: the last one freed, or else one never used before.
 
     `all_of_them` and `free_again` are the indices in `counts` of the numbers to update. Writes: counts.
     """

@@ -59,7 +59,7 @@ CONTROL = np.dtype(
 
 @kernel
 def run(ground, levels, column, plan, targets, ball, starts, control, state, rows):
-    """Plan and act for up to len(rows) ticks. Returns the ticks done.
+    """Plan and act for up to len(rows) ticks. Returns the number of ticks done.
 
     Returns early, with the status still ACTIVE, if plan.tables must grow first.
 
@@ -107,7 +107,7 @@ def follow_leg(row, path, st, used):
 
 @kernel
 def plan_leg(ground, levels, column, plan, starts, it, st):
-    """Find the path to the next region, or to the goal if it is in this one. Returns the expansions.
+    """Find the path to the next region, or to the goal if it is in the agent's region. Returns the expansions.
 
     If start and goal have no common node, there is no path. Writes: st, it, plan, starts.
     """

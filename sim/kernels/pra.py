@@ -226,7 +226,7 @@ def take_path(ground, search, path, st):
 
 @kernel
 def wait(state, rows):
-    """Wait in place for len(rows) ticks, while the regions are recomputed. Returns the ticks done."""
+    """Wait in place for len(rows) ticks, while the regions are recomputed. Returns the number of ticks done."""
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:

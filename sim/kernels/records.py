@@ -61,7 +61,7 @@ def solve(ground, search, start, goal, way, record):
 
 @kernel
 def compress(ground, way, length, record):
-    """Compress a path: after each cell kept, keep the farthest one along the path that hill climbing reaches from it.
+    """Compress a path: after each kept cell, keep the farthest cell of the path that hill climbing reaches from it.
 
     Returns the number of cells kept. Writes: record.
     """
@@ -81,7 +81,7 @@ def compress(ground, way, length, record):
 
 @kernel
 def largest_component(ground, labels, cells):
-    """List the cells of the largest set that is connected by moves; of equal sets, the one with the smallest cell.
+    """List the cells of the largest set that is connected by moves; of equal sets, the set with the smallest cell.
 
     Returns the number of cells. Writes: labels (zeros before), cells.
     """

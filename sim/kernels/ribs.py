@@ -118,7 +118,7 @@ def discover(search, memory, s):
 def run(ground, search, memory, state, budget, rows):
     """Plan and act for up to len(rows) ticks.
 
-    A tick ends with a move, or when the budget is spent. Returns the ticks done.
+    A tick ends with a move, or when the budget is spent. Returns the number of ticks done.
     """
     st = state[0]
     for tick in range(rows.size):
@@ -178,7 +178,7 @@ def step(ground, search, memory, st):
 
 @kernel
 def look_around(ground, search, memory, st, u):
-    """Generate the successors of u: learn their g, record the least f beyond the limit, choose the one to enter.
+    """Generate the successors of u: learn their g, record the least f beyond the limit, choose the cell to enter.
 
     Returns whether u is live (an optimal known parent of some neighbour), whether some neighbour requires u (has no
     other such parent), and the direction of the best candidate or -1. Writes: g, came, parents; next_limit.

@@ -120,13 +120,13 @@ def new_search(
 
 
 def stamped_nodes(search: Search) -> GenerationTable:
-    """Return the node records with the condition under which one is valid, for clearing stale ones (stale.py)."""
+    """Return the node records with the condition under which a record is valid, for clearing stale ones (stale.py)."""
     return GenerationTable(search.nodes, search.nodes, 32, _LAST_SEARCH, int(search.control["search"][0]))
 
 
 @kernel
 def begin(ground, search, root, goal, aim):
-    """Start a new search at `root`, forgetting the last one. `aim` is the cell that h refers to, usually the goal."""
+    """Start a new search at `root`. `aim` is the cell to which h estimates the distance, usually the goal."""
     forget(ground, search, goal, aim)
     search.control[0].root = root
     add_root(ground, search, root, 0.0)
@@ -136,7 +136,8 @@ def begin(ground, search, root, goal, aim):
 def forget(ground, search, goal, aim):
     """Start a new search with an empty open list and no known cell. The caller then adds its roots one by one.
 
-    `goal` is the cell that ends the search on top of the open list, `aim` the cell that h refers to.
+    `goal` is the cell that ends the search when it is on top of the open list, `aim` the cell to which h estimates the
+    distance.
     """
     control = search.control[0]
     if control.search == _LAST_SEARCH:

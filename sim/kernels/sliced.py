@@ -60,7 +60,7 @@ def run(ground, search, route, state, expansions, budget, trace_rate, rows):
     """Plan and act for up to len(rows) ticks.
 
     A tick has up to `expansions` expansions and (budget - used) * trace_rate steps of tracing; a trace_rate of 0 means
-    that tracing is not charged. Returns the ticks done.
+    that tracing is not charged. Returns the number of ticks done.
     """
     st = state[0]
     for tick in range(rows.size):
@@ -75,6 +75,7 @@ def run(ground, search, route, state, expansions, budget, trace_rate, rows):
 
 @inlined
 def plan(ground, search, route, st, expansions, budget, trace_rate):
+    """Continue the search, then the trace of its path. Returns the expansions and the trace steps."""
     used = 0
     if not st.found:
         used = expand(ground, search, expansions)
@@ -110,7 +111,7 @@ def trace_slice(ground, search, route, st, room):
 
 @kernel
 def act(route, st):
-    """Make one move or none. Returns the phase of the tick."""
+    """Make one move, or wait. Returns the phase of the tick."""
     if st.status != log.ACTIVE:
         return log.WAITING
     if st.traced:

@@ -19,7 +19,7 @@ NO_SUBGOAL = -1  # entry of a region without a subgoal: the goal is in the regio
 
 @kernel
 def spread(ground, source, field, came, rings, sizes):
-    """Compute true distances to `source` on the whole map. Returns the expansions.
+    """Compute true distances to `source` on the whole map. Returns the number of expansions.
 
     Before, `field` must be infinite and `sizes` zero everywhere. Cells to be expanded wait in queues, called rings, by
     the integer part of their distance. No move costs less than 1, so cells of one ring cannot improve each other, and
@@ -95,9 +95,9 @@ def downhill(ground, field, s):
 
 @kernel
 def find_far_depths(ground, levels, level, goal_region, field, targets, ball, st, cap, first, last, depth):
-    """Find for each region from first to last - 1 the depth for a path to the goal region's representative.
+    """Find for each region from first to last - 1 the lookahead depth for a path to the goal region's representative.
 
-    `targets` must have learned nothing. Returns the expansions. Writes: depth.
+    `targets` must have learned nothing. Returns the number of expansions. Writes: depth.
     """
     base, used = levels.first[level], np.int64(0)
     z = np.int64(levels.rep[goal_region])
@@ -118,9 +118,9 @@ def find_far_depths(ground, levels, level, goal_region, field, targets, ball, st
 
 @kernel
 def find_near_depths(ground, levels, level, field, backward, targets, ball, st, cap, first, last, subgoal, depth):
-    """Find for each region from first to last - 1 the depth for a path to its subgoal.
+    """Find for each region from first to last - 1 the lookahead depth for a path to the region's subgoal.
 
-    Returns the expansions. Writes: depth.
+    Returns the number of expansions. Writes: depth.
     """
     base, used = levels.first[level], np.int64(0)
     for region in range(base + first, base + last):

@@ -49,7 +49,7 @@ def tile_bits(itemsize: int) -> int:
 
 
 def tiled_count(cells: int, width: int, itemsize: int) -> int:
-    """Return the number of entries of a tiled table for a map, including unused ones of tiles that cross its border."""
+    """Return the number of entries of a tiled table for a map, including unused entries outside the map's border."""
     side = 1 << tile_bits(itemsize)
     return -(-width // side) * -(-(cells // width) // side) * side * side
 

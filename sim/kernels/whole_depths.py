@@ -33,7 +33,7 @@ def find_whole_depths(ground, levels, level, goal_region, backward, targets, bal
     The depth is for the path to the region's subgoal or, if `subgoal` is empty, to the representative of the goal
     region. `backward` is scratch memory; `targets` must have learned nothing.
 
-    Returns the expansions. Writes: depth.
+    Returns the number of expansions. Writes: depth.
     """
     base, used = levels.first[level], np.int64(0)
     z = np.int64(levels.rep[goal_region])
@@ -166,7 +166,7 @@ def first_cell(ground, ball, s, b):
         for d in range(8):
             if ground.moves[t] >> d & 1 == 0:
                 continue
-            u = t + ground.step[d]  # moves lead both ways, at one cost
+            u = t + ground.step[d]  # every move is legal in both directions, at the same cost
             node = nodes[u]
             if node.search != ball.search.control[0].search or node.place != CLOSED:
                 continue

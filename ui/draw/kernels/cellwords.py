@@ -183,7 +183,7 @@ def take_back(words, moves, step, late, root):
 
 @kernel
 def settle(words, moves, step, s, root):
-    """Set cell s to open or unknown, depending on the closed cells around it. Writes: words[s]."""
+    """Set cell s to open or unknown, unless it is closed: it is open if a neighbour is closed. Writes: words[s]."""
     if words[s] & CLOSED or not words[s] & PASSABLE:
         return
     word = np.int64(words[s]) & ~KNOWN
@@ -279,7 +279,7 @@ def learned_bands_at(learned, limits, bands, first):
 
 @kernel
 def g_of(nodes, words, s):
-    """Return the g of a known cell, 0 for all others; the root's g is raised slightly so that it has a band."""
+    """Return the g of a known cell, at least MIN_G so that the root has a band too; return 0 for all other cells."""
     if not words[s] & KNOWN:
         return 0.0
     g = nodes[s].g

@@ -1,4 +1,4 @@
-"""Crowds: hundreds of dots and their tails, in one call each."""
+"""Crowds: one call draws the dots of hundreds of agents, another call their tails."""
 
 import numpy as np
 

@@ -169,7 +169,7 @@ def or_rows(words, width, top, bottom, out):
 
 @kernel
 def max_rows(bands, width, top, bottom, out):
-    """Compute each column's largest band in the rows from `top` up to `bottom` (exclusive). Writes: out."""
+    """Compute, for each column of cells, the largest band in the rows from `top` up to `bottom`. Writes: out."""
     second, third = min(top + 1, bottom - 1), min(top + 2, bottom - 1)
     a = bands[top * width : (top + 1) * width]
     b = bands[second * width : (second + 1) * width]
@@ -222,7 +222,7 @@ def blend(under, colour, alpha):
 
 @kernel
 def fill_rect(frame, x0, y0, x1, y1, colour):
-    """Fill a rectangle, its far ends excluded, given in pixels of the map area. Writes: frame.pixels."""
+    """Fill a rectangle, given in pixels of the map area; x1 and y1 are not included. Writes: frame.pixels."""
     low, high = max(np.int64(x0), 0) + frame.x, min(np.int64(x1), frame.width) + frame.x
     for y in range(max(np.int64(y0), 0) + frame.y, min(np.int64(y1), frame.height) + frame.y):
         for x in range(low, high):
@@ -231,7 +231,7 @@ def fill_rect(frame, x0, y0, x1, y1, colour):
 
 @kernel
 def stamp(frame, mask, x0, y0, colour):
-    """Blend a colour into the pixels of a mask of alphas, whose upper left corner is given. Writes: frame.pixels."""
+    """Blend a colour into pixels by a mask of alphas, whose upper left corner is at (x0, y0). Writes: frame.pixels."""
     height, width = mask.shape
     for row in range(max(0, -y0), min(height, frame.height - y0)):
         for column in range(max(0, -x0), min(width, frame.width - x0)):
@@ -365,7 +365,7 @@ def paint_rings(frame, words, bit, mask, colour):
 
 @kernel
 def outline(frame, x0, y0, x1, y1, colour):
-    """Paint the edge of a rectangle, 1 px wide, its far ends excluded. Writes: frame.pixels."""
+    """Paint the edge, 1 px wide, of a rectangle that does not include x1 and y1. Writes: frame.pixels."""
     fill_rect(frame, x0, y0, x1, y0 + 1, colour)
     fill_rect(frame, x0, y1 - 1, x1, y1, colour)
     fill_rect(frame, x0, y0 + 1, x0 + 1, y1 - 1, colour)

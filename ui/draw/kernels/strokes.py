@@ -226,7 +226,7 @@ def stroke_tree(frame, words, nodes, number, width, colour):
 
 @kernel
 def mark_edits(frame, cells, is_blocked, reach, width, colour):
-    """Draw marks of edits: an x on a blocked cell, a dotted square on a freed one. Writes: frame.pixels.
+    """Draw marks on edited cells: an x on a blocked cell, a dotted square on a freed cell. Writes: frame.pixels.
 
     `reach` is half the size of each mark, in pixels.
     """
