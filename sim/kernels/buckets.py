@@ -41,14 +41,15 @@ _FREE_MASK = np.int64(7)  # mask of the bits of a head that count the free entri
 _MAX_PUTS = 8  # maximum number of insertions in one expansion
 _MAX_CELL_ENTRIES = 8  # maximum number of entries of one cell: each neighbour is expanded once
 
-_MAX_SHORT = 24
+_MAX_SHORT = 24  # largest stack, in entries, that is sorted by insertion alone
+# gaps of Shell sort for larger stacks
 _SHELL_GAPS = np.array([88001, 39111, 17382, 7725, 3433, 1525, 701, 301, 132, 57, 23, 10, 4], np.int64)
 
 
 class Buckets(NamedTuple):
     """Bucketed open list. Make it only with new_buckets(). Its sizes and indices are in the search's control record."""
 
-    heads: np.ndarray  # int32[RING] number of a bucket's first chunk << 3 | its free entries; 0: empty
+    heads: np.ndarray  # int32[RING] head of each bucket: number of its first chunk << 3 | free entries; 0: empty
     bits: np.ndarray  # int64[RING / 32] bitmap of buckets that are not empty, 32 bits a word
     chunks: np.ndarray  # int64[8 * chunks] chunk 0 is not used
     stack: np.ndarray  # int64[cells + 7] entries of the cells with the least f, the least entry on top
@@ -127,6 +128,7 @@ def take_chunk(buckets, control):
 
 @kernel
 def free_chunk(buckets, control, chunk):
+    """Put a chunk on the list of freed chunks."""
     buckets.chunks[np.uint64(chunk << 3)] = control.free_chunk << 3
     control.free_chunk = chunk
     control.spare_chunks += 1
@@ -271,6 +273,7 @@ def sort(stack, size):
 
 @kernel
 def sort_by_gap(stack, size, gap):
+    """Sort, by insertion and in descending order, each set of entries whose indices differ by multiples of `gap`."""
     for i in range(gap, size):
         tie = stack[np.uint64(i)]
         k = i

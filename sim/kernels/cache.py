@@ -27,6 +27,7 @@ _CHECKSUM_BYTES = hashlib.sha256().digest_size
 
 
 def _with_checksum(data: bytes) -> bytes:
+    """Return the data with its checksum in front."""
     return hashlib.sha256(data).digest() + data
 
 

@@ -108,6 +108,7 @@ def found_clique(first, edge, parent, u, found):
 
 @kernel
 def are_neighbours(first, edge, u, v):
+    """Return whether v is among the neighbours of u, which are in ascending order."""
     for i in range(first[u], first[u + 1]):
         if edge[i] >= v:
             return edge[i] == v

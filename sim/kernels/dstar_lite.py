@@ -26,10 +26,10 @@ ENTRY = np.dtype([("k1", "f8"), ("k2", "f8"), ("cell", "i8")], align=True)
 
 STATE = np.dtype(
     [
-        ("loc", "i8"),
+        ("loc", "i8"),  # cell of the agent
         ("goal", "i8"),
         ("last", "i8"),  # cell of the agent when the offset km was last raised
-        ("status", "i8"),
+        ("status", "i8"),  # ACTIVE, AT_GOAL, NO_PATH of log.py
         ("marks", "i8"),  # marks for the next row, see log.py
         ("found", "i8"),  # whether the repair is complete since the last map change, so the path by g is optimal
         ("km", "f8"),  # offset added to new keys, because the agent has moved since the first keys were made
@@ -246,11 +246,13 @@ def fix(ground, search, memory, st, u):
 
 @kernel
 def g_of(search, s):
+    """Return g of cell s, infinity if the search does not know s."""
     return search.nodes[s].g if is_known(search, s) else np.inf
 
 
 @kernel
 def rhs_of(search, memory, s):
+    """Return rhs of cell s, infinity if the search does not know s."""
     return memory.rhs[s] if is_known(search, s) else np.inf
 
 
@@ -303,6 +305,7 @@ def put(queue, nodes, size, place, k1, k2, s):
 
 @kernel
 def stands_before(queue, i, k):
+    """Return whether the entry at index i of the queue comes before the entry at index k."""
     return precedes(queue[i].k1, queue[i].k2, queue[i].cell, queue[k].k1, queue[k].k2, queue[k].cell)
 
 

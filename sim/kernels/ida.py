@@ -26,9 +26,9 @@ STATE = np.dtype(
     [
         ("loc", "i8"),
         ("goal", "i8"),
-        ("root", "i8"),
-        ("status", "i8"),
-        ("found", "i8"),
+        ("root", "i8"),  # cell at which the search began
+        ("status", "i8"),  # ACTIVE, AT_GOAL, NO_PATH, GAVE_UP of log.py
+        ("found", "i8"),  # whether the path to the goal was found
         ("length", "i8"),  # number of cells on the route, once the goal was found
         ("depth", "i8"),  # number of cells on the stack
         ("iteration", "i8"),  # number of the iteration, 1 for the first limit
@@ -100,6 +100,7 @@ def begin_here(ground, labels, stack, st):
 
 @kernel
 def clear(stack, st):
+    """Empty the stack."""
     for i in range(st.depth):
         stack.holds[stack.cells[i]] = 0
     st.depth = 0

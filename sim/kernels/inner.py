@@ -164,6 +164,7 @@ class _PlainPassManager(PassManager):
 
 
 def _pass_manager(name: str, *to_code: Any) -> PassManager:
+    """Return the passes from bytecode to typed code, followed by `to_code`."""
     passes = _PlainPassManager(name)
     for each in (*_PASSES_TO_TYPED_CODE, *to_code):
         passes.add_pass(each, each.name())

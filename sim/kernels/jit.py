@@ -64,6 +64,7 @@ def inlined(function: Callable[..., Any]) -> Any:
 
 
 def _make_kernel(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Return the kernel of a function; without the compiler, the function itself."""
     if not JIT_ON:
         return function
     if DRAWS_ONLY and function.__module__.startswith("sim."):

@@ -174,6 +174,7 @@ def drop_record(choice, it):
 
 @kernel
 def aim_at_goal(choice, st, it):
+    """Make the goal the only target; no record is followed then."""
     choice.queue[0] = st.goal
     it.targets = 1
     it.next = 0
@@ -186,6 +187,7 @@ def aim_at_goal(choice, st, it):
 
 @kernel
 def begin_selection(st, it):
+    """Begin a selection at the agent's cell, with the climb to the goal if it is enabled."""
     it.stage = TO_GOAL if it.direct else TO_FIRST
     it.from_cell = st.loc
     it.candidate = 0
@@ -274,6 +276,7 @@ def climb_on(ground, st, it, a, b, room):
 
 @kernel
 def after_goal(choice, st, it, is_climbed):
+    """End the selection with the goal as target if the climb to it succeeded; otherwise try records."""
     if is_climbed:
         aim_at_goal(choice, st, it)
         it.quota = -1

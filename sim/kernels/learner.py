@@ -14,11 +14,11 @@ from sim.kernels.octile import direction_between
 
 STATE = np.dtype(
     [
-        ("loc", "i8"),
+        ("loc", "i8"),  # cell of the agent
         ("goal", "i8"),
         ("status", "i8"),  # ACTIVE, AT_GOAL, NO_PATH of log.py
         ("marks", "i8"),  # marks for the next row
-        ("restarts", "i8"),
+        ("restarts", "i8"),  # number of plans dropped because of a map change
         ("limit", "f8"),  # an h above this cost proves that there is no path
         ("slack", "f8"),  # maximum by which h may exceed true distances
         ("length", "i8"),  # number of cells on the planned path, including the agent's own; 0: nothing planned
@@ -80,6 +80,7 @@ def has_no_way(ground, st):
 
 @kernel
 def move_to(st, t):
+    """Move the agent to cell t."""
     st.loc = t
     if t == st.goal:
         st.status = log.AT_GOAL

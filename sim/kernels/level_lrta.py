@@ -117,6 +117,7 @@ def mark_node_ball(levels, ball, root, target, depth):
 
 @kernel
 def add_to_node_rim(ball, u):
+    """Add a newly found node to the ball, as a frontier node."""
     node = ball.nodes.search.nodes[u]
     node.search = ball.nodes.search.control[0].search
     ball.nodes.search.control[0].known += 1

@@ -25,6 +25,7 @@ class Loader:
 
 
 def _steps(kernels: Iterable[Any]) -> Iterator[bool]:
+    """Load the cached overloads of the kernels one by one; yield True after each."""
     for kernel in kernels:
         for signature in kernel._cache.kept(kernel.targetctx):
             if signature not in kernel.overloads:

@@ -33,6 +33,7 @@ ACTIVE, AT_GOAL, NO_PATH, GAVE_UP = 0, 1, 2, 3
 
 
 def new_log(rows: int) -> np.ndarray:
+    """Return an empty log with room for `rows` rows."""
     return np.zeros(rows, ROW).view(np.recarray)
 
 
@@ -43,6 +44,7 @@ def new_bare_log(rows: int) -> np.ndarray:
 
 @kernel
 def write_row(row, cell, expanded, traced, marks, phase):
+    """Write the report of one tick. Writes: row."""
     row.cell = cell
     row.expanded = expanded
     row.traced = traced

@@ -29,6 +29,7 @@ def zeros(count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 
 
 def _new_pages(size: int, *, are_large: bool) -> mmap.mmap:
+    """Return new memory of `size` bytes, all zeros, in huge pages if `are_large`."""
     pages = mmap.mmap(-1, size, **_PRIVATE_MAPPING)
     if hasattr(mmap, "MADV_NOHUGEPAGE"):
         with suppress(OSError):  # raised by a Linux kernel without huge pages

@@ -94,6 +94,7 @@ def _is_reached_by_parent(parent_to_s: int, s_to_t: int, moves: int) -> bool:
 
 
 def _pack_directions(directions: list[int]) -> int:
+    """Pack a list of directions into a number: nibbles of direction + 1, the first direction lowest."""
     return sum((d + 1) << 4 * place for place, d in enumerate(directions))
 
 

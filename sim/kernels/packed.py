@@ -29,10 +29,12 @@ def pack(folder: str) -> Path:
 
 
 def archive_name(cache_name: str) -> str:
+    """Return the name of the archive with the content of a cache folder, for the present sources."""
     return f"{cache_name}-{stamp_of_all()}.tar.xz"
 
 
 def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Remove owner and time from an archive entry, so that equal content gives equal archives."""
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
     entry.mtime = 0

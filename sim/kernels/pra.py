@@ -35,7 +35,7 @@ STATE = np.dtype(
         ("status", "i8"),
         ("marks", "i8"),
         ("restarts", "i8"),
-        ("is_planning", "i8"),
+        ("is_planning", "i8"),  # whether a plan was begun and its path is not found yet
         ("level", "i8"),  # level of the present search
         ("top_level", "i8"),  # level on which the plan began
         ("mark", "i8"),  # mark of the nodes whose children the present search may enter, 0: all
@@ -208,6 +208,7 @@ def begin_cells(ground, levels, nodes, corridor, search, st, length):
 
 @kernel
 def expand_cells(ground, corridor, search, st, budget):
+    """Expand up to `budget` map cells, inside the corridor if there is one. Returns the number of expansions."""
     if corridor.size[0] == 0:
         return expand(ground, search, budget)
     if st.end_parent < 0:

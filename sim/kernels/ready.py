@@ -20,23 +20,24 @@ from sim.kernels.jit import JIT_ON
 from sim.kernels.packed import NOTES
 from sim.kernels.sources import stamp_of_all
 
-_READY_CONTENT = b"ready"
+_READY_CONTENT = b"ready"  # content of the note of a compiled part; the note of any other part is empty or missing
 
 
 @dataclass(frozen=True)
 class Part:
     """Set of kernels that are compiled together, because one feature uses them."""
 
-    key: str
-    title: str
-    compile: Callable[[], None]
+    key: str  # begins the name of the part's note file
+    title: str  # name of the feature, for the progress display
+    compile: Callable[[], None]  # runs the kernels, which compiles them
 
 
 Tell = Callable[[Part, int, int], None]
-"""Progress callback, called before a part is compiled: the part, the number of parts done, their total."""
+"""Progress callback, called before a part is compiled: the part, the number of parts done, the number of all parts."""
 
 
 def is_ready(key: str) -> bool:
+    """Return whether the part with this key is compiled from the present sources."""
     try:
         return _note(key).stat().st_size > 0
     except OSError:
@@ -103,6 +104,7 @@ def _compile_alone(part: Part, *, waits: bool) -> bool:
 
 
 def _locked(note: int, waits: bool) -> bool:
+    """Lock a note; return False if another process has locked it and `waits` is false."""
     try:
         return lock(note, waits=waits)
     except OSError:  # a file system without locks: two processes may compile the same part twice
@@ -110,4 +112,5 @@ def _locked(note: int, waits: bool) -> bool:
 
 
 def _note(key: str) -> Path:
+    """Return the path of a part's note file."""
     return CACHE_FOLDER / f"{key}-{stamp_of_all()}{NOTES}"

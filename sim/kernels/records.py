@@ -164,5 +164,6 @@ def consider(records, r, at, diagonal, similar, count):
 
 @kernel
 def is_before(distance, r, similar, place):
+    """Return whether record r at this distance comes before the similar record at index `place`."""
     other = similar.distances[place]
     return distance < other or (distance == other and r < similar.records[place])

@@ -48,8 +48,8 @@ STATE = np.dtype(
         ("iteration", "i8"),  # number of the iteration, 1 for the first limit
         ("limit", "f8"),  # T, the limit on f in this iteration
         ("next_limit", "f8"),  # least f beyond T in this iteration, infinity if there is none
-        ("dead_count", "i8"),
-        ("redundant_count", "i8"),
+        ("dead_count", "i8"),  # number of dead cells in this search
+        ("redundant_count", "i8"),  # number of redundant cells in this search
         ("prunes_dead", "i8"),  # setting: whether dead cells are pruned
         ("prunes_redundant", "i8"),  # setting: whether redundant cells are pruned
     ],
@@ -272,6 +272,7 @@ def lowest(parents):
 
 @kernel
 def walk_back(ground, search, st):
+    """Move the agent back to the tree parent of its cell."""
     st.loc = parent(ground, search, st.loc)
     st.marks |= log.BACK_MOVE
 

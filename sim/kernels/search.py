@@ -255,6 +255,7 @@ def expand(ground, search, budget):
 
 @kernel
 def _expand_from_heap(ground, search, budget):
+    """Expand up to `budget` cells with the heap as open list. Returns the number of expansions."""
     control = search.control[0]
     nodes, heap, moves, step, cost = search.nodes, search.heap, ground.moves, ground.step, ground.cost
     width, shift, diagonal = ground.width, ground.shift, ground.cost[FIRST_DIAGONAL]

@@ -35,6 +35,7 @@ UNLIMITED_STEPS = np.int64(1) << 62
 
 @kernel
 def reset(ground, search, state, start, goal, aside):
+    """Place the agent at `start` with a new search to `goal`, and set its counts to 0."""
     st = state[0]
     st.loc = start
     st.goal = goal
@@ -45,6 +46,7 @@ def reset(ground, search, state, start, goal, aside):
 
 @kernel
 def search_from_here(ground, search, st, aside):
+    """Begin a new search with its root at the agent's cell, and forget the route. Costs O(1)."""
     begin(ground, search, st.loc, st.goal, st.goal)
     st.root = st.loc
     st.aside = aside
@@ -145,6 +147,7 @@ def needs_restart(search, state, tails, rose):
 
 @kernel
 def restart(ground, search, state, aside):
+    """Begin a new search at the agent's cell, and count and report the restart."""
     st = state[0]
     search_from_here(ground, search, st, aside)
     st.restarts += 1

@@ -34,6 +34,7 @@ def stamp_of_all() -> str:
 
 
 def _hash(sources: Iterable[Path]) -> str:
+    """Return the stamp of these files, which depends on their contents only."""
     digest = hashlib.sha256()
     for source in sorted(sources, key=lambda path: path.name):
         digest.update(hashlib.sha256(source.read_bytes()).digest())
@@ -72,10 +73,12 @@ def _modules_imported(match: "re.Match[str]") -> Iterator[str]:
 
 
 def _file(module: str) -> Path | None:
+    """Return the file of a module of kernels, or None for any other module."""
     package, _, name = module.rpartition(".")
     path = _folder(package) / f"{name}.py"
     return path if package in _KERNEL_PACKAGES and path.is_file() else None
 
 
 def _folder(package: str) -> Path:
+    """Return the folder of a package."""
     return ROOT.joinpath(*package.split("."))

@@ -64,6 +64,7 @@ def rows_of(tables: Iterable[GenerationTable], least: int = 0) -> Any:
 
 
 def _row(each: GenerationTable) -> tuple[int, ...]:
+    """Return the fields of the ROW record for a table."""
     records, stamps = _records(each.table), _records(each.stamps)
     words, rest = divmod(records.itemsize, WORD)
     assert stamps.itemsize == STAMP and stamps.size == records.size and not rest
@@ -72,6 +73,7 @@ def _row(each: GenerationTable) -> tuple[int, ...]:
 
 
 def _records(table: Table) -> npt.NDArray[Any]:
+    """Return the array of a table's records, in either layout."""
     records: npt.NDArray[Any] = table.records if isinstance(table, Tiled) else table
     return records
 

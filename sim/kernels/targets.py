@@ -93,6 +93,7 @@ def aim_at(ground, targets, target):
 
 @kernel
 def is_goal_aimed_at(targets):
+    """Return whether the goal is the present target."""
     return targets.aimed[0].goal == targets.goal.target[0].goal
 
 

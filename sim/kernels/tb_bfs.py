@@ -66,6 +66,7 @@ def search_from_here(ground, search, st):
 
 @kernel
 def restart(ground, search, st):
+    """Begin a new search at the agent's cell, and count and report the restart."""
     search_from_here(ground, search, st)
     st.restarts += 1
     st.marks |= log.RESTARTED

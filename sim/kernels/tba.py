@@ -32,8 +32,8 @@ STATE = np.dtype(
         ("loc", "i8"),
         ("prev", "i8"),  # cell of the agent before its last move
         ("goal", "i8"),
-        ("root", "i8"),
-        ("status", "i8"),
+        ("root", "i8"),  # cell at which the search began
+        ("status", "i8"),  # ACTIVE, AT_GOAL, NO_PATH of log.py
         ("found", "i8"),  # whether A* has the goal on top of its open list
         ("traced", "i8"),  # whether the agent has the traced path to the goal
         ("is_first", "i8"),  # whether no slice is planned yet; the first slice must leave time to trace its whole path
@@ -42,8 +42,8 @@ STATE = np.dtype(
         ("length", "i8"),  # number of cells on the path
         ("head", "i8"),  # index on the path; the cells before it count as removed
         ("end_g", "f8"),  # g of the path's last cell when the path was adopted
-        ("marks", "i8"),
-        ("restarts", "i8"),
+        ("marks", "i8"),  # marks for the next row
+        ("restarts", "i8"),  # number of searches begun again after map changes
         ("shortcuts", "i8"),  # number of shortcuts found
         ("did", "i8"),  # events of the last tick: FOUND, TRACED, TOOK, SOUGHT
         # Parameters.
@@ -51,8 +51,8 @@ STATE = np.dtype(
         ("trace_rate", "f8"),  # c: number of trace steps that cost as much as one expansion
         ("cuts_trace", "i8"),  # whether a trace ends early at the agent's cell
         ("keeps_longer", "i8"),  # whether to switch only to a path at least as long
-        ("seeks_shortcut", "i8"),
-        ("shortcut_budget", "i8"),
+        ("seeks_shortcut", "i8"),  # whether an agent off the path to the goal searches for a shortcut to it
+        ("shortcut_budget", "i8"),  # maximum number of expansions of such a search in a tick
     ],
     align=True,
 )
@@ -74,6 +74,7 @@ def slices(budget, share, trace_rate):
 
 @kernel
 def reset(ground, search, state, start, goal):
+    """Place the agent at `start` with a new search to `goal`, and set its counts to 0."""
     st = state[0]
     st.loc = start
     st.goal = goal
@@ -171,6 +172,7 @@ def trace_slice(ground, search, path, trace, st, room):
 
 @kernel
 def push(trace, st, s):
+    """Append cell s to the trace, which leads from the path's end towards the root."""
     trace.cells[st.trace_length] = s
     trace.place[s].depth = st.trace_length
     st.trace_length += 1
@@ -186,6 +188,7 @@ def accepts(search, trace, st):
 
 @kernel
 def take_path(search, path, trace, st):
+    """Make the completed trace, in walking order, the agent's path."""
     end = np.int64(trace.cells[0])
     st.length = adopt(path, trace.cells, st.trace_length)
     st.head = 0
@@ -317,6 +320,7 @@ def on_change(ground, search, state, tails, rose):
 
 @kernel
 def restart(ground, search, st):
+    """Begin a new search at the agent's cell, and count and report the restart."""
     search_from_here(ground, search, st)
     st.restarts += 1
     st.marks |= log.RESTARTED

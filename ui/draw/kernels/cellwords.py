@@ -13,14 +13,14 @@ from sim.kernels.jit import kernel
 from sim.kernels.learned import excess
 from sim.kernels.search import CLOSED as IS_CLOSED
 
-FREE, SWAMP, WATER, TREES, WALL = 1, 2, 4, 8, 16
-CLOSED, OPEN, DETOUR = 32, 64, 128
+FREE, SWAMP, WATER, TREES, WALL = 1, 2, 4, 8, 16  # flags of the terrain
+CLOSED, OPEN, DETOUR = 32, 64, 128  # flags of a search: cell closed; cell open; cell closed in the detour search
 TERRAIN = FREE | SWAMP | WATER | TREES | WALL
-ROCK = 0
+ROCK = 0  # word of a wall without a passable cell around it
 BLOCKED = TREES | WALL
 PASSABLE = FREE | SWAMP | WATER
 KNOWN = CLOSED | OPEN
-NOT_KNOWN, NOT_DETOUR = 255 & ~KNOWN, 255 & ~DETOUR
+NOT_KNOWN, NOT_DETOUR = 255 & ~KNOWN, 255 & ~DETOUR  # masks that clear these flags of a word
 
 MIN_G = 0.5  # value painted for a smaller g, so that the root, whose g is 0, has a heat band
 
@@ -30,6 +30,7 @@ terrain."""
 
 
 def _word_of_letter() -> np.ndarray:
+    """Return the table WORD_OF_LETTER."""
     table = np.full(256, WALL, np.uint8)
     table[ord("T")] = TREES
     table[ord("S")] = SWAMP
@@ -245,6 +246,7 @@ def count_scrub(cells, marks, first, been, counts):
 
 @kernel
 def largest_of(counts):
+    """Return the largest count."""
     largest = counts[0]
     for s in range(counts.size):
         largest = max(largest, counts[s])

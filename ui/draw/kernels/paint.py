@@ -302,6 +302,7 @@ def paint_edges_of(frame, words, column, row, x0, y0, x1, y1, px, colour):
 
 @kernel
 def is_passable(frame, words, column, row):
+    """Return whether a cell is on the map and passable."""
     if not (0 <= column < frame.map_width and 0 <= row < frame.map_height):
         return False
     return np.int64(words[row * frame.map_width + column]) & PASSABLE != 0

@@ -43,11 +43,13 @@ def middle(cell, origin, zoom):
 
 @kernel
 def middle_x(frame, s):
+    """Return the x of the middle of cell s, in pixels of the map area."""
     return middle(s % frame.map_width, frame.left, frame.zoom)
 
 
 @kernel
 def middle_y(frame, s):
+    """Return the y of the middle of cell s, in pixels of the map area."""
     return middle(s // frame.map_width, frame.top, frame.zoom)
 
 
