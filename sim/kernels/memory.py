@@ -103,9 +103,9 @@ class Pool:
 
 
 POOL = Pool(512 * 1024 * 1024)
-"""Pool for runs that are not displayed: solve, run, experiments, benches. A world in a window does not use it: the
-world's memory is stored in keyframes, which are small only where untouched memory is zero, and reused blocks are not.
-(An agent on 2048 x 2048 cells has 230 MB of memory, of which it touches a part.)"""
+"""Pool for runs that are not displayed: solve, run, experiments, benches. The displayed agents of a window
+do not use it: their memory is stored in keyframes, which are small because untouched memory is zero, and a reused block
+is not zero. (An agent on 2048 x 2048 cells has 230 MB of memory, of which it touches a part.)"""
 
 
 def scratch(
