@@ -170,28 +170,30 @@ def advise(tried: Sequence[Candidate], cases: Sequence[Case], need: Need, progre
 
     most = most_that_fit(longest_ms, need.budget_ms, need.guess(chosen))
     progress.clear()
-    return _nothing_fits(chosen, need, most) if nothing_fits else _advice(chosen, need, most)
+    return _nothing_fits_text(chosen, need, most) if nothing_fits else _advice_text(chosen, need, most)
 
 
-def _nothing_fits(quickest: Candidate, need: Need, most: int) -> str:
+def _nothing_fits_text(quickest: Candidate, need: Need, most: int) -> str:
     text = f"Nothing fits {need.units:,} units into {need.budget_ms:g} ms"
-    return f"{text}, nor one unit." if not most else f"{text}; of the quickest, {quickest.name}, {_about(most)} fit."
+    return (
+        f"{text}, nor one unit." if not most else f"{text}; of the quickest, {quickest.name}, {_count_text(most)} fit."
+    )
 
 
-def _advice(best: Candidate, need: Need, most: int) -> str:
+def _advice_text(best: Candidate, need: Need, most: int) -> str:
     mean, longest = number(need.frame_ms(best)), number(need.longest_ms(best))
     taken = f"{need.units:,} units take {mean} of {need.budget_ms:g} ms a frame in the mean"
     at_most = f"{longest} ms in the longest, when all set out at once"
     if need.fits(best) == IN_TURN:
         return (
             f'Use {best.name} with "tick_ms: {need.budget_ms:g}" in a scenario, so that units plan in turn: '
-            f"{taken}, but {at_most}.\n" + (f"Without it {_about(most)} fit." if most else "Without it none fits.")
+            f"{taken}, but {at_most}.\n" + (f"Without it {_count_text(most)} fit." if most else "Without it none fits.")
         )
     # The requested number fits according to an earlier measurement, even if the measurements of the search were slower.
-    return f"Use {best.name}: {taken}, {at_most}; {_about(max(most, need.units))} fit."
+    return f"Use {best.name}: {taken}, {at_most}; {_count_text(max(most, need.units))} fit."
 
 
-def _about(units: int) -> str:
+def _count_text(units: int) -> str:
     return f"{units:,} or more would" if units >= MAX_MEASURED else f"about {units:,} would"
 
 

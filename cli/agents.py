@@ -15,16 +15,16 @@ def main(argv: Sequence[str]) -> int:
     if parser.parse_args(argv).json:
         print(json.dumps([spec.describe() for spec in SPECS], indent=2))
     else:
-        print("\n\n".join(_described(spec) for spec in SPECS))
+        print("\n\n".join(_agent_text(spec) for spec in SPECS))
     return 0
 
 
-def _described(spec: AgentSpec) -> str:
+def _agent_text(spec: AgentSpec) -> str:
     lines = [f"{spec.key:<14} {spec.name} ({spec.paper})", f"{'':<14} {spec.summary}"]
-    return "\n".join([*lines, *(_parameter(param) for param in spec.params)])
+    return "\n".join([*lines, *(_parameter_line(param) for param in spec.params)])
 
 
-def _parameter(param: Param) -> str:
+def _parameter_line(param: Param) -> str:
     symbol = f" ({param.symbol})" if param.symbol else ""
     default = str(param.default).lower() if param.kind is bool else param.text(param.default)
     return f"{'':<16} {param.name + symbol:<16} {default:<8} {param.help} ({param.expected()})"

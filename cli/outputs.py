@@ -28,11 +28,11 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[Place]) ->
     read = [*inputs, *(file.path for file in LOADED.values())]
     problems = []
     for number, (option, path) in enumerate(given):
-        if any(_are_one(path, other) for other in read):
+        if any(_are_same_file(path, other) for other in read):
             problems.append(f"{option} {path}: expected a file that is not read here, got one that is")
             continue
-        taken = [other for other, place in given[:number] if _are_one(path, place)]
-        taken += [name for name, stream in _STREAMS.items() if _is_file_of(getattr(sys, stream), path)]
+        taken = [other for other, place in given[:number] if _are_same_file(path, place)]
+        taken += [name for name, stream in _STREAMS.items() if _is_file_of_stream(getattr(sys, stream), path)]
         if taken:
             problems.append(f"{option} {path}: expected a place of its own, got that of {taken[0]}")
             continue
@@ -44,7 +44,7 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[Place]) ->
         raise ConfigError(problems)
 
 
-def _are_one(path: Place, other: Place) -> bool:
+def _are_same_file(path: Place, other: Place) -> bool:
     """Return whether two paths lead to the same file, also through links.
 
     Devices and pipes never count as the same, because several outputs may write to them.
@@ -59,7 +59,7 @@ def _are_one(path: Place, other: Place) -> bool:
         return False
 
 
-def _is_file_of(stream: TextIO, path: str) -> bool:
+def _is_file_of_stream(stream: TextIO, path: str) -> bool:
     try:
         return not is_stream(path) and os.path.samestat(os.stat(path), os.fstat(stream.fileno()))
     except (OSError, ValueError):  # the file does not exist yet, or the stream has no file descriptor

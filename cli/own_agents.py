@@ -22,7 +22,7 @@ def take_in(arguments: Sequence[str]) -> list[str]:
     Raises:
         ConfigError: A file cannot be loaded, the user does not allow it to run, or two files have the same key.
     """
-    files, rest = _parted(arguments)
+    files, rest = _split_arguments(arguments)
     places: dict[str, Path] = {}
     for file in files:
         place = own_files.place_of(file)
@@ -34,7 +34,7 @@ def take_in(arguments: Sequence[str]) -> list[str]:
     return rest
 
 
-def _parted(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+def _split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the files named by `--agent-file` options, and the other arguments."""
     files, rest, words = [], [], iter(arguments)
     for word in words:

@@ -7,7 +7,7 @@ import sys
 from sim.params import ConfigError
 from sim.program import ROOT
 
-_OURS = ("", "main", "sim", "agents", "ui", "cli")
+_OWN_PACKAGES = ("", "main", "sim", "agents", "ui", "cli")
 
 
 def what_is_missing(error: ModuleNotFoundError) -> str:
@@ -15,7 +15,7 @@ def what_is_missing(error: ModuleNotFoundError) -> str:
 
     If the missing module belongs to this program, the error is a bug and is raised again.
     """
-    if (error.name or "").partition(".")[0] in _OURS:
+    if (error.name or "").partition(".")[0] in _OWN_PACKAGES:
         raise error
     own = ROOT / ".venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
     remedy = (

@@ -16,7 +16,9 @@ class Progress:
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream if stream is not None else sys.stderr
         self.is_on = self._stream.isatty()
-        self._next_s = time.monotonic() + _INTERVAL_S  # earliest time of the next update; short work shows no bar
+        self._next_update_s = (
+            time.monotonic() + _INTERVAL_S
+        )  # earliest time of the next update; short work shows no bar
         self._shown = 0  # number of characters of the bar on screen
 
     def show(self, text: str, share: float | None = None) -> None:
@@ -26,10 +28,10 @@ class Progress:
             text: Describes the current work.
             share: The share of the work that is done, from 0 to 1; None if it is unknown.
         """
-        if not self.is_on or time.monotonic() < self._next_s:
+        if not self.is_on or time.monotonic() < self._next_update_s:
             return
-        self._next_s = time.monotonic() + _INTERVAL_S
-        line = f"{_bar(share)} {text}" if share is not None else text
+        self._next_update_s = time.monotonic() + _INTERVAL_S
+        line = f"{_bar_text(share)} {text}" if share is not None else text
         self._write("\r" + printable(line).ljust(self._shown))
         self._shown = len(line)
 
@@ -49,6 +51,6 @@ class Progress:
         self._stream.flush()
 
 
-def _bar(share: float) -> str:
+def _bar_text(share: float) -> str:
     done = round(max(0.0, min(1.0, share)) * _WIDTH)
     return f"[{'=' * done}{' ' * (_WIDTH - done)}]"

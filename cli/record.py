@@ -74,13 +74,13 @@ def main(argv: Sequence[str]) -> int:
     if given.recover:
         return _recover(given)
     problems: list[str] = []
-    request = _request(given, problems)
+    request = _checked_request(given, problems)
     opened = _opened(given.scenario, problems)
     if problems or request is None or opened is None:
         raise ConfigError(problems)
     progress = Progress()
     replay = _replay(opened, given.branch)
-    for text in _reservations(opened):
+    for text in _replay_warnings(opened):
         progress.say(text)
     look = _look(opened, given.theme)
     warm_up(opened.scenario.agents, progress)
@@ -178,7 +178,7 @@ def _ticks(text: str) -> tuple[int, int | None]:
     return first, end
 
 
-def _request(given: Namespace, problems: list[str]) -> _Request | None:
+def _checked_request(given: Namespace, problems: list[str]) -> _Request | None:
     """Check the arguments; return None and append messages to `problems` if they have mistakes."""
     if not given.output:
         problems.append(f"record: expected -o with {_TARGETS}")
@@ -227,7 +227,7 @@ def _replay(opened: files.Opened, branches: list[str]) -> Replay:
     return Replay(opened.scenario)
 
 
-def _reservations(opened: files.Opened) -> Sequence[str]:
+def _replay_warnings(opened: files.Opened) -> Sequence[str]:
     """Return warnings that the filmed run may differ from the run that the user expects."""
     if opened.saved is not None:
         return opened.saved.warnings
@@ -256,7 +256,7 @@ def _film(request: _Request, replay: Replay, look: Look, progress: Progress) -> 
         options = replace(options, fps=film_options.nearest_gif_rate(options.fps))
         rates = ", ".join(str(rate) for rate in film_options.GIF_RATES)
         progress.say(f"record: browsers play GIFs at {rates} frames a second; using {options.fps}")
-    meter = _Meter(progress, options, first, end)
+    meter = _ProgressMeter(progress, options, first, end)
     done = export(
         replay,
         request.target,
@@ -272,7 +272,7 @@ def _film(request: _Request, replay: Replay, look: Look, progress: Progress) -> 
         progress.say(f"record: the run was not over at tick {done.last_tick:,}; --ticks A:B records more")
     if done.was_stopped:
         progress.say("record: stopped; what had been filmed was kept")
-    _tell_alarms(done, replay, progress)
+    _print_alarms(done, replay, progress)
     _print_done(done, request, meter.seconds)
     return 130 if done.was_stopped else 0
 
@@ -286,12 +286,12 @@ def _picture(request: _Request, replay: Replay, look: Look, progress: Progress) 
     run = film.rerun.run
     alarms = tuple(run.told.alarms)
     done = Done(target, 1, request.options.fps, len(data), film.tick, run.digests(), run.is_over, alarms=alarms)
-    _tell_alarms(done, replay, progress)
+    _print_alarms(done, replay, progress)
     _print_done(done, request, None)
     return 0
 
 
-def _tell_alarms(done: Done, replay: Replay, progress: Progress) -> None:
+def _print_alarms(done: Done, replay: Replay, progress: Progress) -> None:
     """Print why the filmed run differs from the saved run, or from which tick on it has no time limit."""
     for alarm in done.alarms:
         progress.say(f"record: {alarm}")
@@ -327,14 +327,14 @@ def _recover(given: Namespace) -> int:
     return 0
 
 
-class _Meter:
+class _ProgressMeter:
     """Progress of filming as a line: frames, frames per second and remaining time."""
 
     def __init__(self, progress: Progress, options: FilmOptions, first: int, end: int | None) -> None:
         self.progress, self.options, self.first, self.end = progress, options, first, end
         self.seconds = 0.0
         self._begun: float | None = None
-        self._total = frames_between(first, end, options) if end is not None else None
+        self._total_frames = frames_between(first, end, options) if end is not None else None
 
     def told(self, film: Film) -> None:
         now = time.monotonic()
@@ -344,9 +344,9 @@ class _Meter:
         rate = film.frames / self.seconds if self.seconds else 0.0
         text = f"tick {film.tick:,}, {film.frames:,} frames, {rate:.0f} frames/s"
         share = None
-        if self._total and rate:
-            share = min(1.0, film.frames / self._total)
-            text += f", {_time(max(0.0, (self._total - film.frames) / rate))} left"
+        if self._total_frames and rate:
+            share = min(1.0, film.frames / self._total_frames)
+            text += f", {_time(max(0.0, (self._total_frames - film.frames) / rate))} left"
         self.progress.show(text, share)
 
     def finishing(self, share: float) -> None:

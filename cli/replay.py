@@ -102,7 +102,7 @@ def check(store: Store, spec: Specification, count: int, row: int | None = None)
     progress, wrong = Progress(), 0
     for place, number in enumerate(chosen):
         progress.show(f"row {number:,}", place / len(chosen))
-        for text in _differences(store, spec, number, rows):
+        for text in _row_differences(store, spec, number, rows):
             wrong += 1
             progress.say(text)
     same = "" if store.meta("plan").startswith(code_version()) else "; the program has changed since"
@@ -110,7 +110,7 @@ def check(store: Store, spec: Specification, count: int, row: int | None = None)
     return 1 if wrong else 0
 
 
-def _differences(
+def _row_differences(
     store: Store, spec: Specification, row: int, rows: dict[tuple[object, ...], tuple[object, ...]]
 ) -> list[str]:
     try:

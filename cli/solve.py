@@ -120,7 +120,7 @@ def _tasks(given: Namespace, problems: list[str]) -> list[SolveTask | str]:
     """
     try:
         _check_combination(given)
-        return _rows_of_scen(given) if given.scen else [_single(given)]
+        return _scen_tasks(given) if given.scen else [_single_task(given)]
     except ConfigError as error:
         problems += error.problems
         return []
@@ -144,7 +144,7 @@ def _check_combination(given: Namespace) -> None:
         raise ConfigError(f"solve: expected {' and '.join(missing)} as X,Y, or --scen FILE")
 
 
-def _single(given: Namespace) -> SolveTask:
+def _single_task(given: Namespace) -> SolveTask:
     grid = _open(given.map, given)
     row = ScenRow(0, 0, grid.name, grid.width, grid.height, given.start, given.goal, 0.0)
     problem = row_problem(row, grid)
@@ -159,7 +159,7 @@ def _open(path: str, given: Namespace) -> Grid:
     )
 
 
-def _rows_of_scen(given: Namespace) -> list[SolveTask | str]:
+def _scen_tasks(given: Namespace) -> list[SolveTask | str]:
     scen = read_scen(given.scen)
     rows = [scen.rows[number] for number in row_numbers(given.rows, len(scen.rows), given.scen)]
     maps = _MapsOfRows(given, scen)
@@ -180,7 +180,7 @@ class _MapsOfRows:
 
     def __init__(self, given: Namespace, scen: ScenFile) -> None:
         self._given, self._scen = given, scen
-        self._only = (_open(given.map, given), given.map) if given.map else None
+        self._only_map = (_open(given.map, given), given.map) if given.map else None
         self._found: dict[str, tuple[Grid, str] | str] = {}
 
     def of(self, row: ScenRow) -> tuple[Grid, str] | str:
@@ -188,8 +188,8 @@ class _MapsOfRows:
 
         The message is cached as well, and is reported for every row that names the map.
         """
-        if self._only is not None:
-            return self._only
+        if self._only_map is not None:
+            return self._only_map
         if row.map_name not in self._found:
             try:
                 path = _shown_path(find_map(self._scen.name, row.map_name))
@@ -241,11 +241,11 @@ class _Solver:
                 self.code = 2
                 continue
             for config in self.configs:
-                self._solve(task, config, done / len(tasks))
+                self._solve_problem(task, config, done / len(tasks))
                 if self.interrupts.exit_code:
                     return
 
-    def _solve(self, task: SolveTask, config: AgentConfig, share: float) -> None:
+    def _solve_problem(self, task: SolveTask, config: AgentConfig, share: float) -> None:
         """Run an agent on a problem and print its result; print nothing if a signal arrives before its first tick.
 
         Args:
@@ -267,13 +267,13 @@ class _Solver:
             watched=self.posthoc.is_on,
         )
         listed = task.row if task.grid.movement == USUAL else None  # .scen files assume the default movement rule
-        if config is self.configs[0] and (words := _differs_from_listed(listed, world.optimal)):
+        if config is self.configs[0] and (words := _length_warning(listed, world.optimal)):
             self.progress.say(words)
         walker = world.add(config)
         outcome = self._walk(world, walker, task, share)
         for note in world.notes:
             self.progress.say(f"{_named(task.row)}tick {note.tick:,}: {note.text}")
-        self._print(world, walker, outcome, task)
+        self._print_results(world, walker, outcome, task)
         if walker.offence is not None:
             self.code = max(self.code, 1)
 
@@ -292,7 +292,7 @@ class _Solver:
         is_out_of_moves = world.metrics(walker).moves >= self.max_moves
         return outcome_of(world, walker, MOVE_LIMIT if is_out_of_moves else STUCK)
 
-    def _print(self, world: World, walker: Walker, outcome: str, task: SolveTask) -> None:
+    def _print_results(self, world: World, walker: Walker, outcome: str, task: SolveTask) -> None:
         row = task.row
         proved = walker.rows_tick + walker.rows.size - 1
         more = {"row": row.number, "listed_optimal": row.optimal} if row else {}
@@ -311,7 +311,7 @@ def _named(row: ScenRow | None) -> str:
     return f"row {row.number}, " if row else ""
 
 
-def _differs_from_listed(row: ScenRow | None, optimal: float) -> str | None:
+def _length_warning(row: ScenRow | None, optimal: float) -> str | None:
     """Return a warning if the listed length of a row differs from the cheapest path on this map, else None.
 
     Some published files have such rows. Results use the computed length.

@@ -19,14 +19,14 @@ class Stride:
 
     clock: Callable[[], float] = time.perf_counter
     ticks: int = _STRIDE_FACTOR
-    _last_s: float = field(init=False)
+    _last_call_s: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self._last_s = self.clock()
+        self._last_call_s = self.clock()
 
     def __call__(self) -> int:
         now = self.clock()
-        spent, self._last_s = now - self._last_s, now
+        spent, self._last_call_s = now - self._last_call_s, now
         if spent < _SHORT_S:
             self.ticks = min(BULK, self.ticks * _STRIDE_FACTOR)
         elif spent > _LONG_S:

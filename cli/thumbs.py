@@ -55,9 +55,9 @@ def main(argv: Sequence[str]) -> int:
 
 def _write(path: Path, theme: str) -> None:
     opened = files.open_any(path)
-    app = App(Session(opened.scenario), Settings(theme=theme, window_size=WINDOW, shows_sidebar=False), _window())
+    app = App(Session(opened.scenario), Settings(theme=theme, window_size=WINDOW, shows_sidebar=False), _make_window())
     app.window.documents.complete(opened)
-    panel, tick = MOMENTS.get(path.stem) or (0, _two_thirds(app))
+    panel, tick = MOMENTS.get(path.stem) or (0, _two_thirds_tick(app))
     session = app.session
     session.seek(0)
     session.advance(tick)
@@ -66,20 +66,20 @@ def _write(path: Path, theme: str) -> None:
     app.frame(0.0)
     app.window.state.messages.waiting.clear()
     app.frame(0.0)
-    pygame.image.save(_map_of(app), FOLDER / name_of(path.stem, theme))
+    pygame.image.save(_map_picture(app), FOLDER / name_of(path.stem, theme))
     print(path.stem, theme, tick)
 
 
-def _window() -> pygame.Surface:
+def _make_window() -> pygame.Surface:
     return pygame.display.set_mode(WINDOW)
 
 
-def _two_thirds(app: App) -> int:
+def _two_thirds_tick(app: App) -> int:
     app.session.advance(_MAX_TICKS)
     return app.session.tick * 2 // 3
 
 
-def _map_of(app: App) -> pygame.Surface:
+def _map_picture(app: App) -> pygame.Surface:
     """Return the map without the rest of the window, scaled to fit into a square of SIDE pixels."""
     shown, boxes = app.window.scene.panels()[0]
     camera = app.window.scene.camera(shown.key, boxes)

@@ -57,12 +57,12 @@ def main(argv: Sequence[str]) -> int:
     progress = Progress()
     names = [f"{kind} {next(iter(values.values()))}" for kind, values in KINDS for _ in SIDES for _ in SEEDS]
     data = label_maps(_generated_maps(progress), Q, STEPS, DMAX)
-    depth = best_depth(data, DEPTHS, _least_leaf(data), FOLDS)
-    tree = grow(data.features, data.labels, depth, _least_leaf(data))
+    depth = best_depth(data, DEPTHS, _min_leaf_size(data), FOLDS)
+    tree = grow(data.features, data.labels, depth, _min_leaf_size(data))
     made = f"python -m cli.train_tree: {data.labels.size} states of {len(names)} maps with {PROBLEMS} problems each"
     write_tree(Path(given.output), DepthTree(tree, STEPS, Q, DMAX, {"made": made}))
     progress.say(f"{made}; depth of the tree: {depth}")
-    for line in _table(names, held_out(data, depth, _least_leaf(data), FOLDS)):
+    for line in _table(names, held_out(data, depth, _min_leaf_size(data), FOLDS)):
         progress.say(line)
     if given.maps:
         for line in _game_table(Path(given.maps), lambda part: accuracy(tree, part.features, part.labels), progress):
@@ -71,7 +71,7 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _least_leaf(data: Labelled) -> int:
+def _min_leaf_size(data: Labelled) -> int:
     """Return the minimum number of states in a leaf: one per thousand states, at least 20."""
     return max(20, data.labels.size // 1000)
 
@@ -82,10 +82,10 @@ def _generated_maps(progress: Progress) -> Iterator[list[Problem]]:
             for seed in SEEDS:
                 progress.show(f"labelling {kind} {side} {seed}", index / len(KINDS))
                 grid = generate(kind, {**values, "width": side, "height": side, "seed": seed}).grid
-                yield _problems(grid, PROBLEMS, f"{kind}{values}{side}{seed}")
+                yield _drawn_problems(grid, PROBLEMS, f"{kind}{values}{side}{seed}")
 
 
-def _problems(grid: Grid, count: int, seed: str) -> list[Problem]:
+def _drawn_problems(grid: Grid, count: int, seed: str) -> list[Problem]:
     ends = drawn_ends(grid, count, Random(seed))
     return [(grid, grid.cell(*start), grid.cell(*goal)) for start, goal in ends]
 
@@ -106,7 +106,7 @@ def _game_table(folder: Path, guess: Callable[[Labelled], float], progress: Prog
         yield f"{folder}: expected at least two maps in {', '.join(GAME_FOLDERS)}, got {len(files)}"
         return
     data = label_maps(_game_maps(files, progress), Q, STEPS, DMAX)
-    trees = [held_out(data, depth, _least_leaf(data), len(files)) for depth in DEPTHS]
+    trees = [held_out(data, depth, _min_leaf_size(data), len(files)) for depth in DEPTHS]
     best = max(trees, key=lambda scores: np.mean([score.tree for score in scores]))
     yield "share of labels guessed on game maps: this tree, a tree of the other game maps, constant"
     for index, (file, score) in enumerate(zip(files, best, strict=True)):
@@ -117,7 +117,7 @@ def _game_table(folder: Path, guess: Callable[[Labelled], float], progress: Prog
 def _game_maps(files: Sequence[Path], progress: Progress) -> Iterator[list[Problem]]:
     for index, file in enumerate(files):
         progress.show(f"labelling {file.stem}", index / len(files))
-        yield _problems(shrunk(read_map(file), SHRINK), GAME_PROBLEMS, file.stem)
+        yield _drawn_problems(shrunk(read_map(file), SHRINK), GAME_PROBLEMS, file.stem)
 
 
 if __name__ == "__main__":

@@ -330,7 +330,7 @@ def test_agents_walk_before_they_are_timed_once_for_each_of_their_kernels(monkey
         done.append("task")
         return [], []
 
-    monkeypatch.setattr(worker, "_WARM", set())
+    monkeypatch.setattr(worker, "_WARMED_KERNELS", set())
     monkeypatch.setattr(worker, "walk", lambda config: done.append(f"{config.kind} {config.params.get('shortcut')}"))
     monkeypatch.setattr(worker, "do_task", do_task)
     for task in tasks(spec_of(text), set()):

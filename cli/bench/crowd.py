@@ -30,8 +30,8 @@ SIDE = 512  # side of a generated map in cells
 MIN_COST = 100.0  # minimum cost of the cheapest path of a unit
 BUDGET_MS = 3.0  # target for the median tick of all units, in milliseconds
 _GROUP = "bg512"
-_MEMORY = Target(0.6, is_upper=True)  # megabytes per unit
-_BULK = Target(1.3, is_upper=True)  # time of all ticks one by one / time of all ticks in one call
+_MEMORY_TARGET = Target(0.6, is_upper=True)  # megabytes per unit
+_BULK_TARGET = Target(1.3, is_upper=True)  # time of all ticks one by one / time of all ticks in one call
 EDITS = (3, 300, 3000)
 """Numbers of cells that are blocked or freed by one edit."""
 
@@ -67,8 +67,8 @@ def run(setup: Setup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -> Tab
             name = f"{case.name}, {size:,} units"
             table.rows += _rows(name, case, size, ms, megabytes)
             if size == max(sizes[:3]):
-                bulk, total = _in_bulk(case, grid, size, ticks), float(ms.sum())
-                target = _BULK if case.fits else None
+                bulk, total = _bulk_ms(case, grid, size, ticks), float(ms.sum())
+                target = _BULK_TARGET if case.fits else None
                 table.rows.append(Row(f"{name}: all ticks", total, "ms", bulk, total / bulk, target))
         table.rows.append(Row(f"{case.name}: fit into {BUDGET_MS:g} ms", fitting(sizes, medians), "units"))
     setup.progress.show("crowd: edits")
@@ -102,7 +102,7 @@ def _rows(name: str, case: Case, size: int, ms: np.ndarray, megabytes: float | N
         Row(f"{name}: first tick", float(ms[0]), "ms"),
     ]
     if megabytes is not None:
-        rows.append(Row(f"{name}: a unit", megabytes, "MB", target=_MEMORY if has_target else None))
+        rows.append(Row(f"{name}: a unit", megabytes, "MB", target=_MEMORY_TARGET if has_target else None))
     return rows
 
 
@@ -113,7 +113,7 @@ def measured(case: Case, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray,
         The milliseconds of each tick, and the megabytes per unit after all ticks (None if the system does not report
         memory).
     """
-    placed = _placed(case, grid, size)
+    placed = _placed_units(case, grid, size)
     gc.collect()
     POOL.empty()  # so that no unit reuses memory whose pages exist already
     before = resident_mb()
@@ -128,16 +128,16 @@ def measured(case: Case, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray,
     return ms, None if before is None or after is None else (after - before) / size
 
 
-def _in_bulk(case: Case, grid: Grid, size: int, ticks: int) -> float:
+def _bulk_ms(case: Case, grid: Grid, size: int, ticks: int) -> float:
     """Return the milliseconds of all ticks in a single call of `advance`, in which units need not wait for others."""
-    world = peopled(grid, BY_KEY, _placed(case, grid, size), case.budget)
-    return _ms(lambda: world.advance(ticks))
+    world = peopled(grid, BY_KEY, _placed_units(case, grid, size), case.budget)
+    return _measured_ms(lambda: world.advance(ticks))
 
 
 def _edit_rows(grid: Grid, size: int) -> list[Row]:
     case = Case("RTB-WA* lazy", "rtb-wa", {"weight": 2.5, "restart": "lazy"}, 25)
     grid = Grid(grid.terrain.copy())
-    world, chance = peopled(grid, BY_KEY, _placed(case, grid, size), case.budget), np.random.default_rng(7)
+    world, chance = peopled(grid, BY_KEY, _placed_units(case, grid, size), case.budget), np.random.default_rng(7)
     rows = []
     for count in EDITS:
         world.advance(20)
@@ -145,18 +145,18 @@ def _edit_rows(grid: Grid, size: int) -> list[Row]:
         for word, edit in (("blocked", EditCells(blocked=cells)), ("freed", EditCells(freed=cells))):
             world.submit(edit)
             name = f"{case.name}, {size:,} units: {len(cells):,} cells {word}"
-            rows.append(Row(name, _ms(world.apply_now), "ms", target=Target(BUDGET_MS, True)))
+            rows.append(Row(name, _measured_ms(world.apply_now), "ms", target=Target(BUDGET_MS, True)))
             world.advance(3)
     return rows
 
 
-def _ms(work: Callable[[], object]) -> float:
+def _measured_ms(work: Callable[[], object]) -> float:
     begun = time.thread_time()
     work()
     return (time.thread_time() - begun) * 1000.0
 
 
-def _placed(case: Case, grid: Grid, size: int) -> list[AgentConfig]:
+def _placed_units(case: Case, grid: Grid, size: int) -> list[AgentConfig]:
     return spread(AgentConfig(case.kind, params=case.params, budget=case.budget), size, Drawn(7, MIN_COST), grid)
 
 

@@ -22,14 +22,14 @@ from sim.kernels.records import Records, find_similar, new_similar
 from sim.prepared import Prepared, Recipe, fetch, made_now
 from sim.world import World
 
-_LEVEL = 3
+_COLUMN_LEVEL = 3
 _MAX_MAPS = 3  # maximum number of maps of each size, because the plain versions take seconds
-_RECORDS, _SIMILAR = 1000, 10
-_PLAIN_RECORDS = 8  # number of records that the control solves; all of them would take minutes
+_RECORD_COUNT, _SIMILAR_COUNT = 1000, 10
+_PLAIN_RECORD_COUNT = 8  # number of records that the control solves; all of them would take minutes
 WALKERS = (
     Case("D LRTA*, depth 1, level 3", "d-lrta", {"depth_control": "fixed"}, 1),
     Case("D LRTA*, level 3", "d-lrta", {}, 1, every=4),
-    Case("kNN LRTA*, 1,000 records", "knn-lrta", {"records": _RECORDS}, 1),
+    Case("kNN LRTA*, 1,000 records", "knn-lrta", {"records": _RECORD_COUNT}, 1),
     Case("PR LRTA*, level 4, depth 5", "pr-lrta", {"depth": 5}, 1, every=4),
     Case("PRA*", "pra", {"mode": "instant"}, 1, every=4),
     Case("DT LRTA*", "dt-lrta", {}, 1, every=16, most_ticks=20_000),
@@ -81,13 +81,13 @@ def _measure_column(setup: Setup, table: Table, batches: list[list[MapProblem]])
         setup.progress.show(f"databases: column, {batch[0].map_name}")
         grid, board = batch[0].grid, FramedMap(batch[0].grid)
         levels = fetch(abstraction.RECIPE, grid).tables
-        region = databases.region_of(levels, batch[0].ends[1], _LEVEL)
-        column = databases.recipe(databases.clipped(levels, _LEVEL), region, 0, "subgoals")
+        region = databases.region_of(levels, batch[0].ends[1], _COLUMN_LEVEL)
+        column = databases.recipe(databases.clipped(levels, _COLUMN_LEVEL), region, 0, "subgoals")
         source = board.cell(*grid.xy(int(levels.rep[region])))
         own, other = best_of(setup.rounds, (_making(column, grid), partial(plain.distances, board, source)))
         ours, plainly = ours + own, plainly + other
     limit = 0.006 if setup.problems.is_listed else None
-    _add(table, f"column of level {_LEVEL}", ours / len(batches), plainly / len(batches), limit)
+    _add(table, f"column of level {_COLUMN_LEVEL}", ours / len(batches), plainly / len(batches), limit)
 
 
 def _measure_records(setup: Setup, table: Table, batches: list[list[MapProblem]]) -> None:
@@ -100,21 +100,27 @@ def _measure_records(setup: Setup, table: Table, batches: list[list[MapProblem]]
         setup.progress.show(f"databases: records, {batch[0].map_name}")
         grid, ends = batch[0].grid, [problem.ends for problem in batch]
         before = time.perf_counter()
-        records = made_now(recipes.recipe({"records": _RECORDS, "seed": 1}), grid).tables
+        records = made_now(recipes.recipe({"records": _RECORD_COUNT, "seed": 1}), grid).tables
         making += time.perf_counter() - before  # elapsed time, because several threads do the work
-        pairs = recipes.draw_pairs(grid, _PLAIN_RECORDS, 1)
-        plainly += best_of(1, (partial(_solve_plainly, FramedMap(grid), grid, pairs),))[0] * _RECORDS / len(pairs)
-        ours, other = partial(_find_similar, grid, records, ends), partial(_look_plainly, grid, records, ends)
+        pairs = recipes.draw_pairs(grid, _PLAIN_RECORD_COUNT, 1)
+        plainly += best_of(1, (partial(_solve_plainly, FramedMap(grid), grid, pairs),))[0] * _RECORD_COUNT / len(pairs)
+        ours, other = partial(_find_similar, grid, records, ends), partial(_find_plainly, grid, records, ends)
         assert ours() == other(), "they disagree"
         own, control = best_of(setup.rounds, (ours, other))
         finding, looking, asked = finding + own, looking + control, asked + len(ends)
     is_listed, maps = setup.problems.is_listed, len(batches)
-    _add(table, f"{_RECORDS:,} records of solved problems", making / maps, plainly / maps, 4.0 if is_listed else None)
-    _add(table, f"{_SIMILAR} similar records", finding / asked, looking / asked, 60e-6 if is_listed else None)
+    _add(
+        table,
+        f"{_RECORD_COUNT:,} records of solved problems",
+        making / maps,
+        plainly / maps,
+        4.0 if is_listed else None,
+    )
+    _add(table, f"{_SIMILAR_COUNT} similar records", finding / asked, looking / asked, 60e-6 if is_listed else None)
 
 
 def _find_similar(grid: Grid, records: Records, pairs: list[tuple[int, int]]) -> list[list[int]]:
-    similar, found = new_similar(_SIMILAR), []
+    similar, found = new_similar(_SIMILAR_COUNT), []
     for pair in pairs:
         find_similar(grid.ground, records, *pair, similar)
         found.append(similar.records.tolist())
@@ -127,9 +133,9 @@ def _solve_plainly(board: FramedMap, grid: Grid, pairs: list[tuple[int, int]]) -
         astar(board, *(board.cell(*grid.xy(cell)) for cell in pair))
 
 
-def _look_plainly(grid: Grid, records: Records, pairs: list[tuple[int, int]]) -> list[list[int]]:
+def _find_plainly(grid: Grid, records: Records, pairs: list[tuple[int, int]]) -> list[list[int]]:
     ends = records.ends.tolist()
-    return [plain.similar(ends, grid.xy(start), grid.xy(goal), _SIMILAR) for start, goal in pairs]
+    return [plain.similar(ends, grid.xy(start), grid.xy(goal), _SIMILAR_COUNT) for start, goal in pairs]
 
 
 def _making(recipe: Recipe, grid: Grid) -> Callable[[], object]:

@@ -44,17 +44,17 @@ def run(setup: Setup) -> Table:
     setup.progress.show("experiment: in this process")
     spec, short = _work(SIDE), _work(SHORT_SIDE)
     bare = _seconds(lambda: _bare(spec), time.process_time)
-    alone, alone_s = _driven(spec, lambda folder: pools.choose(None, 1, folder))
+    alone, alone_s = _engine_seconds(spec, lambda folder: pools.choose(None, 1, folder))
     table.rows.append(Row("engine over the bare loop", alone, "s", bare, alone / bare, Target(1.05, is_upper=True)))
     setup.progress.show("experiment: two processes")
-    _, pair_s = _driven(spec, lambda folder: pools.choose(None, 2, folder))
+    _, pair_s = _engine_seconds(spec, lambda folder: pools.choose(None, 2, folder))
     table.rows.append(Row("two processes", pair_s, "s", alone_s, alone_s / pair_s, Target(1.8)))
-    _, short_alone_s = _driven(short, lambda folder: pools.choose(None, 1, folder))
-    _, short_pair_s = _driven(short, lambda folder: pools.choose(None, 2, folder))
+    _, short_alone_s = _engine_seconds(short, lambda folder: pools.choose(None, 1, folder))
+    _, short_pair_s = _engine_seconds(short, lambda folder: pools.choose(None, 2, folder))
     table.rows.append(Row("two processes, a short job", short_pair_s, "s", short_alone_s, short_alone_s / short_pair_s))
-    table.rows += _on_a_scheduler(spec, short, pair_s, setup.progress)
+    table.rows += _scheduler_rows(spec, short, pair_s, setup.progress)
     setup.progress.show("experiment: finished rows")
-    table.rows += [_resume(20), _report(60)]
+    table.rows += [_resume_row(20), _report(60)]
     table.notes.append("processes and the scheduler by the clock, starting included; the others by processor time")
     return table
 
@@ -80,7 +80,7 @@ def _folder() -> Iterator[Store]:
         yield store
 
 
-def _driven(spec: Specification, pool: Callable[[Path], pools.Pool]) -> tuple[float, float]:
+def _engine_seconds(spec: Specification, pool: Callable[[Path], pools.Pool]) -> tuple[float, float]:
     """Run an experiment; return the processor time of this process and the elapsed time, both in seconds."""
     with _folder() as store:
         store.set_plan(spec)
@@ -89,7 +89,7 @@ def _driven(spec: Specification, pool: Callable[[Path], pools.Pool]) -> tuple[fl
         return time.process_time() - began, time.monotonic() - began_s
 
 
-def _on_a_scheduler(spec: Specification, short: Specification, pair_s: float, progress: Progress) -> Iterator[Row]:
+def _scheduler_rows(spec: Specification, short: Specification, pair_s: float, progress: Progress) -> Iterator[Row]:
     try:
         from distributed import LocalCluster
     except ImportError:
@@ -98,8 +98,10 @@ def _on_a_scheduler(spec: Specification, short: Specification, pair_s: float, pr
     start: Any = LocalCluster
     with start(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
-        _driven(short, lambda folder: pools.choose(address, 1, folder))  # untimed: workers import the program first
-        _, seconds = _driven(spec, lambda folder: pools.choose(address, 1, folder))
+        _engine_seconds(
+            short, lambda folder: pools.choose(address, 1, folder)
+        )  # untimed: workers import the program first
+        _, seconds = _engine_seconds(spec, lambda folder: pools.choose(address, 1, folder))
     yield Row("a scheduler with two workers", seconds, "s", pair_s, seconds / pair_s, Target(1.15, is_upper=True))
 
 
@@ -125,7 +127,7 @@ def _filled(store: Store, weights: int) -> Specification:
     return spec
 
 
-def _resume(weights: int) -> Row:
+def _resume_row(weights: int) -> Row:
     with _folder() as store:
         spec = _filled(store, weights)
         write_tables(store)

@@ -135,7 +135,7 @@ def _add_painting(table: Table, rounds: int, frames: int) -> None:
     """Add the rows about painting with the brush while four agents run."""
     case = Case(4, 512, WIDE)
     app = make_app(case)
-    ms = min((_painting(app, frames) for _ in range(rounds)), key=np.median)
+    ms = min((_painting_ms(app, frames) for _ in range(rounds)), key=np.median)
     name = f"{case.name}, painting"
     table.rows.append(Row(f"{name}: median", float(np.median(ms)), "ms"))
     table.rows.append(Row(f"{name}: longest", float(ms.max()), "ms"))
@@ -143,7 +143,7 @@ def _add_painting(table: Table, rounds: int, frames: int) -> None:
     table.rows.append(Row(f"{name}: frames lost", lost, "frames", target=Target(0.0, is_upper=True)))
 
 
-def _painting(app: "App", frames: int) -> np.ndarray:
+def _painting_ms(app: "App", frames: int) -> np.ndarray:
     """Return the milliseconds of each frame of a stroke over the rows of the map."""
     app.session.reset(keeps_map=False)
     width, each = app.session.run.world.grid.width, PAINTED_A_SECOND // 60

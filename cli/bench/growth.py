@@ -80,13 +80,13 @@ def probe(key: str, count: int) -> tuple[float, float]:
             collected = done * _PARTS // count
             gc.collect()
         if not middle and done * 2 >= count:
-            middle = _settled_mb()
+            middle = _collected_mb()
         if done >= count:  # measured inside the loop, because the load frees its objects when it ends
-            held = _settled_mb()
+            held = _collected_mb()
     return held - middle - KEPT_MB.get(key, 0.0) * (count - count // 2), held
 
 
-def _settled_mb() -> float:
+def _collected_mb() -> float:
     gc.collect()
     return resident_mb() or 0.0
 

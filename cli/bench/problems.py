@@ -12,7 +12,7 @@ from sim.generate import generate
 from sim.grid import Grid
 from sim.params import ConfigError
 
-_GENERATED = (("caves", {"grain": 4}), ("rooms", {"room": 16}), ("random", {"density": 30}))
+_GENERATED_KINDS = (("caves", {"grain": 4}), ("rooms", {"room": 16}), ("random", {"density": 30}))
 _GENERATED_SIDE = 256
 _GENERATED_PROBLEMS = 12  # number of problems on each map
 
@@ -59,7 +59,7 @@ def load(maps: Path) -> ProblemSet:
     """
     listing = maps / "search-set.tsv"
     if not listing.is_file():
-        return ProblemSet(tuple(_generated()), is_listed=False)
+        return ProblemSet(tuple(_generated_problems()), is_listed=False)
     return ProblemSet(tuple(_listed(maps, listing)), is_listed=True)
 
 
@@ -79,8 +79,8 @@ def _listed(maps: Path, listing: Path) -> Iterator[MapProblem]:
                 raise ConfigError(f"{listing}:{line}: expected set, map, start, goal and length: {error}") from None
 
 
-def _generated() -> Iterator[MapProblem]:
-    for kind, values in _GENERATED:
+def _generated_problems() -> Iterator[MapProblem]:
+    for kind, values in _GENERATED_KINDS:
         made = generate(kind, {**values, "width": _GENERATED_SIDE, "height": _GENERATED_SIDE, "seed": 1})
         for start, goal in drawn_ends(made.grid, _GENERATED_PROBLEMS, Random(kind)):
             yield MapProblem(f"{kind} (generated)", kind, made.grid, start, goal, None)

@@ -37,10 +37,10 @@ HEADLESS = Target(100.0)  # frames per second without a window
 UNCHANGED = Target(1.2, is_upper=True)  # time of a frame while recording / time without recording
 NONE_DROPPED = Target(0.0, is_upper=True)  # frames
 
-_FRAMES = 240  # number of frames filmed without a window
-_PROFILED = 60  # number of frames over which the steps of a frame are averaged
-_FIRST = 400  # number of ticks before the measurement, after which searches fill the panels
-_WINDOW = (1600, 900)  # size of the window in pixels
+_FRAME_COUNT = 240  # number of frames filmed without a window
+_PROFILED_FRAMES = 60  # number of frames over which the steps of a frame are averaged
+_FIRST_TICK = 400  # number of ticks before the measurement, after which searches fill the panels
+_WINDOW_SIZE = (1600, 900)  # size of the window in pixels
 _WINDOW_S = 3.0  # seconds for which the window is measured, with and without recording
 _PATIENCE_S = 120.0  # maximum seconds to wait for the file to be finished
 _AGENTS = (
@@ -72,7 +72,8 @@ def run(setup: Setup) -> Table:
     table.rows.append(Row("UI frame while recording", window.with_ms, "ms", window.without_ms, ratio, UNCHANGED))
     table.rows.append(Row("frames dropped", window.dropped, "frames", target=NONE_DROPPED))
     table.notes += [
-        f"the window of {_WINDOW[0]}x{_WINDOW[1]} runs {FPS} ticks a second; a frame is ticks, drawing and recording,",
+        f"the window of {_WINDOW_SIZE[0]}x{_WINDOW_SIZE[1]} runs {FPS} ticks a second; "
+        "a frame is ticks, drawing and recording,",
         f"the median of {_WINDOW_S:g} s with and without; the recording is drawn and encoded by another process",
         "of a frame: processor time of one thread; drawing is one thread's work, converting and encoding another's",
     ]
@@ -98,7 +99,9 @@ def headless_rate(begin: Scenario, folder: Path, suffix: str, preset: str) -> fl
             times.append(time.perf_counter())
 
     options = FilmOptions(SIZE, FPS, preset=preset)
-    done = export(Replay(begin), folder / f"bench{suffix}", (_FIRST, _FIRST + _FRAMES), options, told=told)
+    done = export(
+        Replay(begin), folder / f"bench{suffix}", (_FIRST_TICK, _FIRST_TICK + _FRAME_COUNT), options, told=told
+    )
     seconds = time.perf_counter() - times[0]
     done.path.unlink()
     return (done.frames - 1) / seconds
@@ -108,7 +111,7 @@ def parts_of_a_frame(begin: Scenario, folder: Path) -> dict[str, float]:
     """Return the mean processor time of each step of a frame in milliseconds, summed over all threads."""
     options = FilmOptions(SIZE, FPS)
     replay = Replay(begin).begin()
-    replay.go_to(_FIRST)
+    replay.go_to(_FIRST_TICK)
     stage = make_stage(replay, options, Look())
     stage.draw()
     spent = dict.fromkeys(("simulating", "drawing", "copying", "converting", "converting and encoding"), 0.0)
@@ -122,14 +125,14 @@ def parts_of_a_frame(begin: Scenario, folder: Path) -> dict[str, float]:
             "converting": lambda: encoder.convert(pixels),
             "converting and encoding": lambda: encoder.add(pixels),
         }
-        for _ in range(_PROFILED):
+        for _ in range(_PROFILED_FRAMES):
             for name, step in steps.items():
                 before = time.process_time()
                 step()
                 spent[name] += time.process_time() - before
         encoder.close()
     spent["encoding"] = spent.pop("converting and encoding") - spent["converting"]
-    return {name: 1000.0 * seconds / _PROFILED for name, seconds in spent.items()}
+    return {name: 1000.0 * seconds / _PROFILED_FRAMES for name, seconds in spent.items()}
 
 
 # --- with a window --------------------------------------------------------------------------------
@@ -153,7 +156,7 @@ def best_window(begin: Scenario, folder: Path, rounds: int) -> Window:
 
 def measure_window(begin: Scenario, path: Path) -> Window:
     app = _open(begin)
-    app.session.advance(_FIRST)
+    app.session.advance(_FIRST_TICK)
     without = _run(app, None)
     studio = Studio.film(path, app.session, FilmOptions(SIZE, FPS), app.window.dressing.look())
     first = app.session.tick
@@ -168,8 +171,8 @@ def measure_window(begin: Scenario, path: Path) -> Window:
 def _open(begin: Scenario) -> App:
     pygame.display.init()
     pygame.font.init()
-    window = pygame.display.set_mode(_WINDOW)
-    app = App(Session(begin), Settings(speed=FPS, window_size=_WINDOW), window)
+    window = pygame.display.set_mode(_WINDOW_SIZE)
+    app = App(Session(begin), Settings(speed=FPS, window_size=_WINDOW_SIZE), window)
     app.window.player.set_speed(FPS)
     return app
 

@@ -22,7 +22,7 @@ BUDGET = 64
 TARGET = Target(1.5, is_upper=True)
 LONGEST = Target(8.0, is_upper=True)  # limit for the longest tick in ms, half a frame at 60 frames per second
 MAPS: tuple[tuple[str, Mapping[str, Value]], ...] = (("rooms", {"room": 16}), ("caves", {"grain": 4}))
-_CHUNK = 32  # number of ticks that are timed together
+_CHUNK_TICKS = 32  # number of ticks that are timed together
 _SEED = 5
 
 
@@ -122,10 +122,10 @@ def seconds_per_tick(case: Case, made: Generated) -> float:
     seconds, ticks, usual = 0.0, 0, 0
     while True:
         known, before = int(walker.metrics[0].expansions), time.thread_time()
-        passed = world.advance(_CHUNK)
+        passed = world.advance(_CHUNK_TICKS)
         spent = time.thread_time() - before
         expanded = int(walker.metrics[0].expansions) - known
-        if passed < _CHUNK or expanded < usual:  # the search has ended
+        if passed < _CHUNK_TICKS or expanded < usual:  # the search has ended
             return seconds / ticks if ticks else spent / passed
         usual = expanded
         seconds += spent

@@ -20,7 +20,7 @@ from sim.kernels.search import Search, new_search
 TARGETS = {"bg512": Target(90.0), "rooms": Target(82.0), "sc1": Target(95.0)}
 FRESH = Target(0.8)  # minimum rate with a new memory for each problem, relative to the rate with one memory per map
 EXPANSIONS = {"bg512": (1_419_401,), "rooms": (2_948_349, 2_948_350, 2_948_351), "sc1": (840_833,)}
-_TIES = (
+_TIES_NOTE = (
     "rooms: on three problems two cells tie on f and g, one expansion each. By smaller cell, our rule, they cost "
     "2,948,351; first in first out 2,948,349; last in first out 2,948,350."
 )
@@ -29,7 +29,7 @@ _TIES = (
 def run(setup: Setup) -> Table:
     table = Table("search: offline A*, one memory per map, one kernel call per problem, path made")
     for name, problems in setup.problems.groups():
-        rate, fresh_rate, control_rate, totals = _rates(setup, name, problems)
+        rate, fresh_rate, control_rate, totals = _measured_rates(setup, name, problems)
         target = TARGETS.get(name) if setup.problems.is_listed else None
         table.rows.append(Row(name, rate, "problems/s", control_rate, rate / control_rate, target))
         is_listed = setup.problems.is_listed
@@ -38,11 +38,11 @@ def run(setup: Setup) -> Table:
         table.notes.append(_total_note(name, *totals, is_listed=setup.problems.is_listed))
     table.notes.append("control: A* with heapq in plain Python, as a textbook has it (cli/bench/control.py)")
     if setup.problems.is_listed:
-        table.notes.append(_TIES)
+        table.notes.append(_TIES_NOTE)
     return table
 
 
-def _rates(setup: Setup, name: str, problems: list[MapProblem]) -> tuple[float, float, float, tuple[int, int]]:
+def _measured_rates(setup: Setup, name: str, problems: list[MapProblem]) -> tuple[float, float, float, tuple[int, int]]:
     """Measure the rates of one set of problems.
 
     Returns:

@@ -32,11 +32,11 @@ AGENTS = (
     AgentConfig("rtb-wa", "lazy", {"restart": "lazy"}),
     AgentConfig("rtb-wa", "eager", {"restart": "eager"}),
 )
-_SEEKS, _STEPS = 150, 100
+_SEEK_COUNT, _STEP_COUNT = 150, 100
 _RUNS = 3  # number of runs with and without recording, alternating, of which the median is taken
-_FRAME = 4  # number of ticks per frame of a window
+_FRAME_TICKS = 4  # number of ticks per frame of a window
 _EDIT_EVERY, _GOAL_EVERY = 400, 1500
-_TOLD_EVERY = 500
+_PROGRESS_TICKS = 500
 _SEED = 11
 
 
@@ -73,19 +73,19 @@ def run(setup: Setup, ticks: int = TICKS, side: int = SIDE) -> Table:
 
 
 def _rows(case: Case, made: Generated, ticks: int, progress: Progress) -> Iterator[Row]:
-    world_of = _factory(case, made, ticks)
+    world_of = _world_factory(case, made, ticks)
     plain_s, live_s = [], []
     for _ in range(_RUNS):
         plain_s.append(_seconds(partial(world_of().advance, ticks)))
         line = Timeline(world_of)
-        live_s.append(_seconds(partial(_live, line, ticks, progress)))
+        live_s.append(_seconds(partial(_advance_recorded, line, ticks, progress)))
     end, live, once = line.tick, float(np.median(live_s)), float(np.median(plain_s))
     yield Row(f"{case.name}: recording", live / end * 1e6, "us/tick", once / end * 1e6, live / once, TWICE)
     chance = random.Random(_SEED)
-    seeks = [_seek(line, chance.randrange(end)) for _ in range(_SEEKS)]
+    seeks = [_seek(line, chance.randrange(end)) for _ in range(_SEEK_COUNT)]
     yield from _spread(f"{case.name}: any tick", seeks)
     line.seek(end * 3 // 4)
-    steps = [_seek(line, line.tick - 1) for _ in range(_STEPS)]
+    steps = [_seek(line, line.tick - 1) for _ in range(_STEP_COUNT)]
     yield from _spread(f"{case.name}: one back", steps)
     yield Row(f"{case.name}: keyframes", float(line.store.count), "")
     limit = Target(200.0, is_upper=True)
@@ -93,7 +93,7 @@ def _rows(case: Case, made: Generated, ticks: int, progress: Progress) -> Iterat
     assert line.diverged is None, f"{case.name}: a replay differs from the run at tick {line.diverged}"
 
 
-def _factory(case: Case, made: Generated, ticks: int) -> Callable[[], World]:
+def _world_factory(case: Case, made: Generated, ticks: int) -> Callable[[], World]:
     """Return a function that makes the world at tick 0, with all edits and moves of the goal in its queue."""
     terrain, free = made.grid.terrain.copy(), np.flatnonzero(made.grid.free)
     chance = np.random.default_rng(_SEED)
@@ -115,9 +115,9 @@ def _factory(case: Case, made: Generated, ticks: int) -> Callable[[], World]:
     return build
 
 
-def _live(line: Timeline, ticks: int, progress: Progress) -> None:
-    while line.tick < ticks and line.advance(min(_FRAME, ticks - line.tick)):
-        if line.tick % _TOLD_EVERY < _FRAME:
+def _advance_recorded(line: Timeline, ticks: int, progress: Progress) -> None:
+    while line.tick < ticks and line.advance(min(_FRAME_TICKS, ticks - line.tick)):
+        if line.tick % _PROGRESS_TICKS < _FRAME_TICKS:
             progress.show(f"seek: tick {line.tick:,}", line.tick / ticks)
 
 

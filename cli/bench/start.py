@@ -33,7 +33,7 @@ LARGE = 1024  # side of the large map in cells
 INSTALLED_VARIABLE = "BACKMOVE_INSTALLED"
 _WATCHED_S = 60.0  # seconds for which the window is watched after a cold start
 _PATIENCE_S = 180.0  # seconds after which a start counts as failed
-_CHECKOUT = (sys.executable, "main.py")
+_CHECKOUT_COMMAND = (sys.executable, "main.py")
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ def run(setup: Setup) -> Table:
         cold = start(place / "cold", cache=place / "kernels", watched_s=_WATCHED_S)
         setup.progress.show("start: warm")
         warm = min((start(place / f"warm{i}") for i in range(setup.rounds)), key=lambda s: s.ticking_s)
-        frame = min(start(place / f"first{i}", until=_is_there).ticking_s for i in range(setup.rounds))
-        opened = min(start(place / f"open{i}", large, until=_is_there).ticking_s for i in range(setup.rounds))
+        frame = min(start(place / f"first{i}", until=_has_status).ticking_s for i in range(setup.rounds))
+        opened = min(start(place / f"open{i}", large, until=_has_status).ticking_s for i in range(setup.rounds))
         rows = _rows("checkout, warm", warm, WARM) + _rows("checkout, cold", cold, COLD, COLD_PROCESSOR)
         rows.append(Row("longest frame of the first minute, cold", cold.longest_frame_ms, "ms"))
         if command := os.environ.get(INSTALLED_VARIABLE):
@@ -74,7 +74,7 @@ def _rows(name: str, start: Start, target: Target, processor: Target | None = No
     ]
 
 
-def _is_there(status: dict[str, Any]) -> bool:
+def _has_status(status: dict[str, Any]) -> bool:
     return True
 
 
@@ -86,7 +86,7 @@ def start(
     folder: Path,
     path: Path | None = None,
     cache: Path | None = None,
-    command: Sequence[str] = _CHECKOUT,
+    command: Sequence[str] = _CHECKOUT_COMMAND,
     until: Callable[[dict[str, Any]], bool] = _ticks,
     watched_s: float = 0.0,
 ) -> Start:

@@ -50,7 +50,7 @@ class Table:
 
 
 _HEADINGS = ("", "measured", "unit", "control", "ratio", "target", "met")
-_IS_TEXT = (True, False, True, False, False, True, True)
+_TEXT_COLUMNS = (True, False, True, False, False, True, True)
 
 
 def lines_of(table: Table) -> list[str]:
@@ -59,7 +59,7 @@ def lines_of(table: Table) -> list[str]:
     widths = [max(len(line[column]) for line in cells) for column in range(len(_HEADINGS))]
     return [
         table.title,
-        *("  " + _aligned(line, widths).rstrip() for line in cells),
+        *("  " + _aligned_line(line, widths).rstrip() for line in cells),
         *("  " + note for note in table.notes),
     ]
 
@@ -76,8 +76,8 @@ def _cells(row: Row) -> tuple[str, ...]:
     )
 
 
-def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
-    columns = zip(line, widths, _IS_TEXT, strict=True)
+def _aligned_line(line: Sequence[str], widths: Sequence[int]) -> str:
+    columns = zip(line, widths, _TEXT_COLUMNS, strict=True)
     return "  ".join(text.ljust(width) if is_text else text.rjust(width) for text, width, is_text in columns)
 
 
@@ -96,7 +96,7 @@ def write_csv(path: str, tables: Iterable[tuple[str, Table]]) -> None:
         path: The file.
         tables: The name and the table of each bench.
     """
-    machine = (_machine(), platform.python_version(), version("numba"))
+    machine = (_machine_name(), platform.python_version(), version("numba"))
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(_COLUMNS)
@@ -110,7 +110,7 @@ def _csv_cell(value: object) -> object:
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
-def _machine() -> str:
+def _machine_name() -> str:
     """Return the name of the machine, its processor and the number of processors."""
     return f"{platform.node()} ({_processor()}, {os.cpu_count()} processors)"
 

@@ -94,10 +94,10 @@ def _measure(setup: Setup, table: Table, case: Case, batches: list[list[MapProbl
 
 def case_work(case: Case, batch: list[MapProblem]) -> Callable[[], tuple[int, int]]:
     """Return a function that runs a case on all problems of one map and returns its expansions and ticks."""
-    return partial(_run_all, case, batch)
+    return partial(_run_problems, case, batch)
 
 
-def _run_all(case: Case, batch: list[MapProblem]) -> tuple[int, int]:
+def _run_problems(case: Case, batch: list[MapProblem]) -> tuple[int, int]:
     expansions, ticks = 0, 0
     for problem in batch:
         grid = problem.grid if case.changes is None else Grid(problem.grid.terrain.copy())

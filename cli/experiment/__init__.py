@@ -94,15 +94,17 @@ def run(spec: Specification, given: Namespace, progress: Progress) -> int:
 def compute(spec: Specification, store: Store, pool: pools.Pool, progress: Progress) -> int:
     """Compute all missing runs and return the exit code; a signal ends the computing, but tables are always written."""
     with Interrupts() as interrupts:
-        return _compute(spec, store, pool, progress, interrupts)
+        return _compute_interruptibly(spec, store, pool, progress, interrupts)
 
 
-def _compute(spec: Specification, store: Store, pool: pools.Pool, progress: Progress, interrupts: Interrupts) -> int:
+def _compute_interruptibly(
+    spec: Specification, store: Store, pool: pools.Pool, progress: Progress, interrupts: Interrupts
+) -> int:
     store.set_plan(spec)
     done, whole = store.count()
     if done < whole:
         # compile here once, so that workers find the kernels in the cache
-        interrupts.finishes(lambda: warm_up(_configs(spec), progress))
+        interrupts.finishes(lambda: warm_up(_agent_configs(spec), progress))
         already = f", {done:,} of them are there" if done else ""
         progress.say(f"{store.folder}: {whole:,} runs{already}; {pool.words}")
     has_lost_cluster = False
@@ -114,14 +116,14 @@ def _compute(spec: Specification, store: Store, pool: pools.Pool, progress: Prog
     return _report(store, pool, interrupts.exit_code, has_lost_cluster, progress)
 
 
-def _configs(spec: Specification) -> list[AgentConfig]:
+def _agent_configs(spec: Specification) -> list[AgentConfig]:
     settings = {s.kind: AgentConfig(s.kind, params=s.params) for part in spec.parts for s in part.settings}
     return list(settings.values())
 
 
 def _report(store: Store, pool: pools.Pool, interrupted: int, has_lost_cluster: bool, progress: Progress) -> int:
     failures = store.failures()
-    _tell_failures(store, failures, progress)
+    _print_failures(store, failures, progress)
     done, whole = store.count()
     if has_lost_cluster:
         progress.say(f"lost {pool.words}: results so far are kept, the rest was not run")
@@ -130,7 +132,7 @@ def _report(store: Store, pool: pools.Pool, interrupted: int, has_lost_cluster: 
     return interrupted or (1 if failures or has_lost_cluster else 0)
 
 
-def _tell_failures(store: Store, failures: Sequence[tuple[int, str]], progress: Progress) -> None:
+def _print_failures(store: Store, failures: Sequence[tuple[int, str]], progress: Progress) -> None:
     """Print each reason of failures with its first rows."""
     rows_of: dict[str, list[int]] = {}
     for row, text in failures:
@@ -149,7 +151,7 @@ def _tell_failures(store: Store, failures: Sequence[tuple[int, str]], progress: 
 
 def dry_run(spec: Specification, progress: Progress, jobs: int) -> int:
     """Print the number of runs and an estimate of the time for all of them; return the exit code."""
-    warm_up(_configs(spec), progress)
+    warm_up(_agent_configs(spec), progress)
     settings = sum(len(part.settings) * len(part.changes) * len(part.seeds) for part in spec.parts)
     problems = sum(len(part.cases) for part in spec.parts)
     of_parts = f", {len(spec.parts)} parts" if len(spec.parts) > 1 else ""

@@ -54,7 +54,7 @@ class Engine:
         self._own = own_files.sent()
         self._running: dict[Future[bytes], Suspect] = {}
         self._suspects: deque[Suspect] = deque()
-        self._began_s = self._told_s = time.monotonic()
+        self._began_s = self._progress_s = time.monotonic()
 
     def run(self) -> None:
         """Compute all tasks. Results that have arrived are kept if an exception ends this early.
@@ -116,7 +116,7 @@ class Engine:
             else:
                 self._give_up(suspect.task, _reason(error))
         if lost:
-            self._after_death(lost)
+            self._handle_deaths(lost)
 
     def _keep(self, found: worker.Done) -> None:
         lines, failures = found
@@ -131,7 +131,7 @@ class Engine:
 
     # --- workers that die ---
 
-    def _after_death(self, lost: list[Suspect]) -> None:
+    def _handle_deaths(self, lost: list[Suspect]) -> None:
         """Make all running tasks suspects and renew the executor.
 
         In a pool of processes all running tasks are lost together. A cluster reports which task lost its workers.
@@ -173,8 +173,8 @@ class Engine:
         failed = f", {self.failed:,} failed" if self.failed else ""
         text = f"{self.done:,} of {self.total:,} runs, {rate:,.0f} a second{left}{failed}"
         self.progress.show(text, self.done / max(1, self.total))
-        if not self.progress.is_on and time.monotonic() - self._told_s > _QUIET_S:
-            self._told_s = time.monotonic()
+        if not self.progress.is_on and time.monotonic() - self._progress_s > _QUIET_S:
+            self._progress_s = time.monotonic()
             self.progress.say(text)
 
 

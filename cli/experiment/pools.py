@@ -65,15 +65,15 @@ def choose(cluster: str | None, jobs: int, folder: Path, niceness: int = 0) -> P
         ConfigError: The cluster cannot be reached, or a package for it is missing.
     """
     if cluster is None:
-        return _here(jobs, niceness)
+        return _local_pool(jobs, niceness)
     if cluster.startswith(("tcp://", "tls://")):
-        return _dask(cluster)
+        return _dask_pool(cluster)
     if cluster in ("slurm", "slurm-local"):
-        return _slurm(folder, cluster)
+        return _slurm_pool(folder, cluster)
     raise ConfigError(f"experiment: --cluster: expected tcp://HOST:PORT or slurm, got {cluster!r}")
 
 
-def _here(jobs: int, niceness: int) -> Pool:
+def _local_pool(jobs: int, niceness: int) -> Pool:
     if jobs == 1 and not niceness:
         return Pool(InThisProcess, lambda executor: 1, "in this process")
     context = multiprocessing.get_context("spawn")
@@ -96,14 +96,14 @@ class InThisProcess(Executor):
         return future
 
 
-def _dask(address: str) -> Pool:
-    made = [_Scheduler(address)]  # connect now, so that a missing scheduler is reported before any work
+def _dask_pool(address: str) -> Pool:
+    made = [_DaskExecutor(address)]  # connect now, so that a missing scheduler is reported before any work
 
     def make() -> Executor:
-        return made.pop() if made else _Scheduler(address)
+        return made.pop() if made else _DaskExecutor(address)
 
     def room(executor: Executor) -> int:
-        assert isinstance(executor, _Scheduler)
+        assert isinstance(executor, _DaskExecutor)
         return max(2, 3 * executor.threads())
 
     return Pool(make, room, f"the scheduler at {address}")
@@ -119,7 +119,7 @@ class _Call:
         return self.work, ()
 
 
-class _Scheduler(Executor):
+class _DaskExecutor(Executor):
     """Executor that submits to a Dask scheduler. It owns the connection and closes it in `shutdown`."""
 
     def __init__(self, address: str) -> None:
@@ -172,7 +172,7 @@ def _silence_client() -> None:
             logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-def _slurm(folder: Path, cluster: str) -> Pool:
+def _slurm_pool(folder: Path, cluster: str) -> Pool:
     try:
         import submitit
     except ImportError:
@@ -188,12 +188,12 @@ def _slurm(folder: Path, cluster: str) -> Pool:
     def make() -> Executor:
         queue = submitit.AutoExecutor(folder / "slurm", cluster="local" if cluster == "slurm-local" else "slurm")
         queue.update_parameters(timeout_min=24 * 60, name="backmove", cpus_per_task=1)
-        return _Queue(queue)
+        return _SlurmExecutor(queue)
 
     return Pool(make, lambda executor: 200 if cluster == "slurm" else 2, cluster)
 
 
-class _Queue(Executor):
+class _SlurmExecutor(Executor):
     """Executor for a queue of submitit; a thread polls its jobs and completes their futures."""
 
     _LOOK_S = 0.5  # interval of polling in seconds

@@ -82,7 +82,7 @@ def opened(found: bytes) -> Done:
     return done
 
 
-_WARM: set[tuple[object, ...]] = set()
+_WARMED_KERNELS: set[tuple[object, ...]] = set()
 """Agents, with their text and boolean parameters, that have already walked in this process.
 
 Numeric parameters do not affect which kernels an agent uses; text and booleans may.
@@ -94,9 +94,9 @@ def _warm_up(task: Task) -> None:
     for config in map(config_of, task.jobs[0].walks):
         words = (value for value in config.params.values() if isinstance(value, (str, bool)))
         kernels = (config.kind, *words)
-        if kernels not in _WARM and has_kernels(config.kind):
+        if kernels not in _WARMED_KERNELS and has_kernels(config.kind):
             walk(config)
-        _WARM.add(kernels)
+        _WARMED_KERNELS.add(kernels)
 
 
 @lru_cache(maxsize=4)

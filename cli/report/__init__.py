@@ -75,12 +75,12 @@ def report_of(store: Store, is_short: bool = False) -> Report:
             left_out,
         )
         charts = _each(spec.figures, _figure_name, lambda figure: chart_of(figure, frame, NAMES), left_out)
-        more, drawn = ([], []) if is_short else _usual(frame, spec.cutoff, left_out)
+        more, drawn = ([], []) if is_short else _standard_parts(frame, spec.cutoff, left_out)
         problems = len(frame.group_rows([*PROBLEM]))
     done, whole = store.count()
     size = ", in its small size" if store.meta("size") == "small" else ""
     summary = f"{done:,} of {whole:,} runs on {problems:,} problems{size}"
-    words = (_file_of(store), spec.title or spec.name, spec.paper, spec.note, summary)
+    words = (_specification_file(store), spec.title or spec.name, spec.paper, spec.note, summary)
     every = unique_names([*charts, *drawn])
     return Report(*words, verdicts, tables, more, every, store.failures(), left_out)
 
@@ -89,7 +89,7 @@ def _figure_name(figure: Figure | Chart) -> str:
     return f"figure '{figure.name}'"
 
 
-def _usual(frame: Frame, cutoff: int, left_out: list[str]) -> tuple[list[Table], list[Chart]]:
+def _standard_parts(frame: Frame, cutoff: int, left_out: list[str]) -> tuple[list[Table], list[Chart]]:
     """Return the standard tables and figures of every experiment."""
     last = frame.where({"last_trial": 1})
     makers: dict[str, Callable[[], Table | None]] = {
@@ -141,7 +141,7 @@ def unique_names(charts: Sequence[Chart]) -> list[Chart]:
     return found
 
 
-def _file_of(store: Store) -> str:
+def _specification_file(store: Store) -> str:
     """Return the specification as a command names it: its path if it ships with the program, else its file name."""
     path = Path(store.meta("folder"), f"{store.meta('name')}.yaml")
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ASSETS) else path.name

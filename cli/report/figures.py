@@ -22,7 +22,7 @@ FORMATS = ("svg", "pdf", "png")
 SIZE_IN = (6.4, 4.2)
 DPI = 200
 _UNFINISHED = "crossed: some runs unfinished"
-_CROSS: dict[str, Any] = {
+_CROSS_STYLE: dict[str, Any] = {
     "color": "#000000",
     "linestyle": "none",
     "marker": "x",
@@ -30,7 +30,7 @@ _CROSS: dict[str, Any] = {
     "markeredgewidth": 0.7,
     "zorder": 3,
 }
-_LABEL = 50  # maximum number of characters in a line of an axis label
+_MAX_LABEL_CHARS = 50  # maximum number of characters in a line of an axis label
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8A8A00")
 """Colours of series after Okabe and Ito, distinguishable with every common kind of colour vision and by brightness."""
@@ -64,15 +64,15 @@ def draw(chart: Chart) -> Figure:
         for number, series in enumerate(chart.series):
             if series.points:
                 _draw_series(axes, number, series)
-        _cross_out(axes, chart.series)
+        _draw_crosses(axes, chart.series)
         if chart.rows:
             _draw_map(axes, chart.rows)
-        _scales(axes, chart)
+        _set_scales(axes, chart)
         axes.set(**{f"{axis}lim": ends for axis, ends in chart.zoom.items()})
-        axes.set_xlabel(_as_it_stands(fill(chart.x, _LABEL)))
-        axes.set_ylabel(_as_it_stands(fill(chart.y, _LABEL)))
+        axes.set_xlabel(_literal_text(fill(chart.x, _MAX_LABEL_CHARS)))
+        axes.set_ylabel(_literal_text(fill(chart.y, _MAX_LABEL_CHARS)))
         if chart.title:
-            axes.set_title(_as_it_stands(chart.title), fontsize=10, loc="left")
+            axes.set_title(_literal_text(chart.title), fontsize=10, loc="left")
         drawn = [series for series in chart.series if series.points]
         has_crosses = any(any(series.unfinished) for series in drawn)
         if len(drawn) > 1 or has_crosses or any(series.name != "all" for series in drawn):
@@ -80,7 +80,7 @@ def draw(chart: Chart) -> Figure:
         return figure
 
 
-def _as_it_stands(text: str) -> str:
+def _literal_text(text: str) -> str:
     """Return a text that matplotlib shows literally: without formulas, and without the underscore of hidden labels."""
     return f"{' ' if text.startswith('_') else ''}{text}".replace("$", r"\$")
 
@@ -92,7 +92,7 @@ def _draw_series(axes: Axes, number: int, series: Series) -> None:
     dash = DASHES[place // len(COLOURS) % len(DASHES)] if series.place < 0 else DASHES[-1]
     line = dash if series.is_line else "none"
     marker = MARKERS[place % len(MARKERS)]
-    (drawn,) = axes.plot(x, y, color=colour, linestyle=line, marker=marker, label=_as_it_stands(series.name))
+    (drawn,) = axes.plot(x, y, color=colour, linestyle=line, marker=marker, label=_literal_text(series.name))
     drawn.set_gid(f"series-{number}")
     if series.is_steps:
         drawn.set_drawstyle("steps-mid")
@@ -106,13 +106,13 @@ def _draw_series(axes: Axes, number: int, series: Series) -> None:
         band.set_gid(f"spans-{number}")
 
 
-def _cross_out(axes: Axes, all_series: Sequence[Series]) -> None:
+def _draw_crosses(axes: Axes, all_series: Sequence[Series]) -> None:
     """Mark points with unfinished runs by a cross; the last entry of the legend explains it."""
     label = _UNFINISHED
     for number, series in enumerate(all_series):
         if any(series.unfinished):
             x, y = np.array([p for p, is_marked in zip(series.points, series.unfinished, strict=True) if is_marked]).T
-            (drawn,) = axes.plot(x, y, label=label, **_CROSS)
+            (drawn,) = axes.plot(x, y, label=label, **_CROSS_STYLE)
             drawn.set_gid(f"unfinished-{number}")
             label = "_again"  # the legend leaves out labels that begin with an underscore
 
@@ -127,14 +127,14 @@ def _draw_map(axes: Axes, rows: Sequence[str]) -> None:
         axis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _scales(axes: Axes, chart: Chart) -> None:
+def _set_scales(axes: Axes, chart: Chart) -> None:
     """Set the scales and ticks of both axes; a logarithmic scale is used if it is requested and possible."""
     points = np.array([point for series in chart.series for point in series.points] or [(1.0, 1.0)])
     for letter, values, put in (("x", points[:, 0], axes.set_xscale), ("y", points[:, 1], axes.set_yscale)):
         axis, is_log = axes.xaxis if letter == "x" else axes.yaxis, letter in chart.log
         if is_log and (values > 0).all() and values.max() > 3 * values.min():
             put("log")
-            axis.set_minor_formatter(_between(values.max() / values.min()))
+            axis.set_minor_formatter(_minor_formatter(values.max() / values.min()))
         elif not chart.rows:
             axis.set_major_locator(MaxNLocator(7))  # few enough ticks that numbers of seven digits do not touch
         axis.set_major_formatter(FuncFormatter(_plain))
@@ -144,7 +144,7 @@ def _plain(value: float, place: int | None = None) -> str:
     return f"{value:,.10g}"
 
 
-def _between(span: float) -> Formatter:
+def _minor_formatter(span: float) -> Formatter:
     """Return the formatter of numbers between powers of ten: the longer the axis, the fewer numbers it shows.
 
     Args:

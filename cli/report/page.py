@@ -55,9 +55,9 @@ def page(report: Report, figures: Path) -> str:
         parts.append(f'<p class="quiet">{html.escape(report.paper)}</p>')
     parts += [f"<p>{html.escape(text)}</p>" for text in report.note.split("\n\n") if text]
     if report.verdicts:
-        parts += ["<h2>Claims</h2>", _claims(report.verdicts)]
+        parts += ["<h2>Claims</h2>", _claims_html(report.verdicts)]
     parts += [_table(table) for table in report.tables]
-    parts += [_figure(chart, figures) for chart in report.charts]
+    parts += [_figure_html(chart, figures) for chart in report.charts]
     parts += [_table(table) for table in report.usual]
     if report.left_out:
         parts += ["<h2>Left out</h2>", _list([*map(html.escape, report.left_out)])]
@@ -70,7 +70,7 @@ def page(report: Report, figures: Path) -> str:
     )
 
 
-def _claims(verdicts: Sequence[Verdict]) -> str:
+def _claims_html(verdicts: Sequence[Verdict]) -> str:
     text = as_html(claims_table(verdicts))
     head, *rows = text.split("<tr><td")
     kinds = {True: "holds", False: "fails", None: ""}
@@ -83,7 +83,7 @@ def _table(table: Table) -> str:
     return f'<h2>{html.escape(table.title)}</h2>\n{note}<div class="wide">{as_html(table)}</div>'
 
 
-def _figure(chart: Chart, folder: Path) -> str:
+def _figure_html(chart: Chart, folder: Path) -> str:
     data = base64.b64encode((folder / f"{chart.name}.svg").read_bytes()).decode()
     words = ". ".join(text for text in (chart.title, chart.note) if text)
     image = f'<img alt="{html.escape(words)}" src="data:image/svg+xml;base64,{data}">'

@@ -36,10 +36,10 @@ MAX_MEASURED = 2000
 """Maximum number of units that walk together to verify the answer; memory and time grow with the number."""
 
 _MAX_STEPS = 10  # maximum number of measurements in the search for the number of units that fit
-_PRECISION = 1.1  # the search ends if the smallest number that did not fit / the largest that did is at most this
+_MAX_FIT_RATIO = 1.1  # the search ends if the smallest number that did not fit / the largest that did is at most this
 
 # ticks of an unmeasured first run; in a game, units use memory again that earlier units have used, so its pages exist
-_TOUCHED = 20
+_TOUCH_TICKS = 20
 _MIN_COMPARED_UNITS = 32  # minimum number of walks behind a mean; fewer units walk several times, on other problems
 _NAMES = [column.name for column in (*MEASURED, *TIMES)]
 
@@ -154,11 +154,11 @@ def measured_together(
     found = Together(units)
     ways = cycle(cases)
     for _ in range(-(-_MIN_COMPARED_UNITS // found.units)):
-        _add_frames(found, candidate, list(islice(ways, found.units)), specs, clock)
+        _measure_frames(found, candidate, list(islice(ways, found.units)), specs, clock)
     return found
 
 
-def _add_frames(
+def _measure_frames(
     found: Together,
     candidate: Candidate,
     cases: Sequence[Case],
@@ -167,7 +167,7 @@ def _add_frames(
 ) -> None:
     grid, kind, params = cases[0].board.grid, candidate.kind, candidate.params
     units = [AgentConfig(kind, params=params, start=case.start, goal=case.goal) for case in cases]
-    peopled(grid, specs, units, candidate.budget).advance(_TOUCHED)
+    peopled(grid, specs, units, candidate.budget).advance(_TOUCH_TICKS)
     world = peopled(grid, specs, units, candidate.budget)
     while 2 * (active := sum(not walker.is_done for walker in world.walkers)) >= len(units):
         before = clock()
@@ -195,7 +195,7 @@ def most_that_fit(measure: Callable[[int], float], budget_ms: float, guess: int)
             fits = units
         else:
             fits_not = units
-        if fits_not <= max(fits + 1, _PRECISION * fits):
+        if fits_not <= max(fits + 1, _MAX_FIT_RATIO * fits):
             break
         aim = int(units * budget_ms / max(longest_ms, 1e-6))  # exact if frame time is proportional to the units
         if not fits:
@@ -266,10 +266,10 @@ def best_three(tried: Iterable[Candidate], need: Need) -> list[Candidate]:
     """
     order = (YES, IN_TURN, NO)
     measured = sorted((c for c in tried if c.together), key=lambda c: (order.index(need.fits(c)), c.cost, c.unit_us))
-    return list(_different(measured))[:3]
+    return list(_without_duplicates(measured))[:3]
 
 
-def _different(tried: Iterable[Candidate]) -> Iterator[Candidate]:
+def _without_duplicates(tried: Iterable[Candidate]) -> Iterator[Candidate]:
     seen: set[str] = set()
     for candidate in tried:
         key = f"{candidate.kind} {sorted(candidate.params.items())}"

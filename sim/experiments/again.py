@@ -84,11 +84,11 @@ def scenario_of(store: Store, spec: Specification, row: int) -> Scenario:
         budget=job.walks[0].budget,
         changes=job.changes,
         trials=job.trials,
-        until=_end_of(store, row, job),
+        until=_until_of(store, row, job),
     )
 
 
-def _end_of(store: Store, row: int, job: Job) -> Until | None:
+def _until_of(store: Store, row: int, job: Job) -> Until | None:
     """Return the tick at which a limit ended the run of a row, or None if the run ended by itself."""
     outcome, tick = store.end_of(row) or ("", 0)
     if outcome not in (MOVE_LIMIT, STUCK):

@@ -99,11 +99,11 @@ def chart_of(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Chart:
     if figure.kind == "map":
         return _map(figure)
     chosen = frame.where(figure.where)
-    make = {"scatter": _scatter, "lines": _lines, "histogram": _histogram}[figure.kind]
+    make = {"scatter": _scatter_series, "lines": _lines, "histogram": _histogram_series}[figure.kind]
     series = list(make(figure, chosen, agents))
     if figure.levels is not None:
-        series += _levels(figure, frame.where({**figure.where, **figure.levels}), series, agents)
-    series += _printed(figure, [one.name for one in series])
+        series += _level_lines(figure, frame.where({**figure.where, **figure.levels}), series, agents)
+    series += _printed_series(figure, [one.name for one in series])
     y = worded(figure.y if figure.kind != "histogram" else "share of runs")
     if figure.of:
         y = f"{y}: {' / '.join(_side(side, agents) for side in figure.of)}"
@@ -156,7 +156,7 @@ def _map(figure: Figure) -> Chart:
     return Chart(figure.name, figure.title, "x", "y", tuple(ends), "none", figure.note, rows=tuple(made.grid.rows()))
 
 
-def _printed(figure: Figure, names: Sequence[str]) -> Iterable[Series]:
+def _printed_series(figure: Figure, names: Sequence[str]) -> Iterable[Series]:
     """Yield the numbers printed in a paper, in the colours of our series with the same names."""
     for name, points in figure.printed.items():
         place = names.index(name) if name in names else -1
@@ -169,7 +169,7 @@ def _measure(text: str) -> Measure:
     return found
 
 
-def _scatter(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[Series]:
+def _scatter_series(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[Series]:
     """Yield a series for each value of `by`, with a point for each setting that is not above the cut-off."""
     x, y = _measure(figure.x), _measure(figure.y)
     for key, part in frame.groups(figure.by):
@@ -177,7 +177,7 @@ def _scatter(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterabl
         points, names, unfinished = [], [], []
         for setting, runs in part.groups(SETTING):
             point = x.of(runs), y.of(runs)
-            is_above = runs.numbers("max_expansions").max() > figure.cutoff if figure.cutoff else _is_out(runs)
+            is_above = runs.numbers("max_expansions").max() > figure.cutoff if figure.cutoff else _is_disqualified(runs)
             if not is_above and not np.isnan(point).any():
                 points.append(point)
                 names.append(words[setting])
@@ -192,7 +192,7 @@ def _scatter(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterabl
         )
 
 
-def _is_out(runs: Frame) -> bool:
+def _is_disqualified(runs: Frame) -> bool:
     return bool(runs.numbers("disqualified").max() > 0)
 
 
@@ -234,7 +234,7 @@ def unfinished_of(sides: Sequence[Where], runs: Frame) -> int:
     return sum(runs.where(side).unfinished for side in sides) if sides else runs.unfinished
 
 
-def _levels(figure: Figure, frame: Frame, curves: Sequence[Series], agents: Mapping[str, str]) -> Iterable[Series]:
+def _level_lines(figure: Figure, frame: Frame, curves: Sequence[Series], agents: Mapping[str, str]) -> Iterable[Series]:
     """Yield horizontal lines for runs that have no x value, in the colours of the curves with the same names."""
     xs, names = [x for curve in curves for x, _ in curve.points], [curve.name for curve in curves]
     word = _side(figure.levels or {}, agents)
@@ -252,7 +252,7 @@ def _span(measure: Measure, runs: Frame) -> Point:
     return interval.low, interval.high
 
 
-def _histogram(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[Series]:
+def _histogram_series(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[Series]:
     """Yield the shares of runs in bins for each value of `by`; all series share their bins.
 
     The x of each point is the middle of its bin.
@@ -286,8 +286,8 @@ def usual(frame: Frame, agents: Mapping[str, str]) -> list[Chart]:
     growth of work with path length. Charts without enough points are left out.
     """
     charts = [front(frame, agents)]
-    for name in _varying(frame):
-        charts += [_over(name, value, frame, agents) for value in ("suboptimality", "expansions/moves")]
+    for name in _varying_names(frame):
+        charts += [_chart_over(name, value, frame, agents) for value in ("suboptimality", "expansions/moves")]
     largest = Figure("largest-tick", "The largest tick of a run", "histogram", "max_expansions", "", ("agent",), "x")
     charts.append(chart_of(largest, frame, agents))
     charts.append(growth(frame, agents))
@@ -307,11 +307,11 @@ def front(frame: Frame, agents: Mapping[str, str]) -> Chart:
 
 def result_of(runs: Frame) -> Result:
     """Return the values by which a setting is ranked; the cost of a disqualified setting is nan."""
-    cost = float("nan") if _is_out(runs) else _measure("suboptimality").of(runs)
+    cost = float("nan") if _is_disqualified(runs) else _measure("suboptimality").of(runs)
     return Result(_measure("expansions/moves").of(runs), cost, _measure("arrived").of(runs))
 
 
-def _varying(frame: Frame) -> list[str]:
+def _varying_names(frame: Frame) -> list[str]:
     """Return the numeric attributes of settings (budget, rate, parameters) that vary among runs of one agent."""
     params = dict.fromkeys(name for params in frame.params for name in params if name not in NUMBERS | WORDS)
     names = ["budget", "rate", *params]
@@ -325,7 +325,7 @@ def _varying(frame: Frame) -> list[str]:
     return found
 
 
-def _over(name: str, value: str, frame: Frame, agents: Mapping[str, str]) -> Chart:
+def _chart_over(name: str, value: str, frame: Frame, agents: Mapping[str, str]) -> Chart:
     """Return the chart of a measure over a number, with a curve for each combination of the other varying numbers.
 
     If there are more than _MAX_SERIES curves, every n-th one is kept.
@@ -336,19 +336,19 @@ def _over(name: str, value: str, frame: Frame, agents: Mapping[str, str]) -> Cha
         frame: The runs.
         agents: The displayed name of each agent, by its key.
     """
-    rest = [other for other in _varying(frame) if other != name]
+    rest = [other for other in _varying_names(frame) if other != name]
     by = ("agent", *rest)
     figure = Figure(
         f"{value.split('/')[0]}-over-{name}", f"{worded(value)}, over {of_a_run(name)}", "lines", name, value, by, "xy"
     )
-    chart = chart_of(figure, frame.take(_has(frame, name)), agents)
+    chart = chart_of(figure, frame.take(_has_value(frame, name)), agents)
     curves = [series for series in chart.series if len(series.points) > 1]
     step = max(1, -(-len(curves) // _MAX_SERIES))
     note = f"{len(curves[::step])} of {len(curves)} settings" if step > 1 else ""
     return Chart(chart.name, chart.title, chart.x, chart.y, tuple(curves[::step]), "xy", note)
 
 
-def _has(frame: Frame, name: str) -> Any:
+def _has_value(frame: Frame, name: str) -> Any:
     return np.array([value is not None and value == value for value in frame.column(name).tolist()], np.bool_)
 
 

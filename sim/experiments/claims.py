@@ -41,8 +41,8 @@ CLAIM_KEYS = (
     "expect",
     "why",
 )
-_WHAT = "a claim such as {claim: early is cheaper, less: [{agent: tba}, {agent: delayed-astar}], value: cost}"
-_EXPECT = Param("expect", bool, True, "whether it is known to hold here")
+_CLAIM_EXAMPLE = "a claim such as {claim: early is cheaper, less: [{agent: tba}, {agent: delayed-astar}], value: cost}"
+_EXPECT_PARAM = Param("expect", bool, True, "whether it is known to hold here")
 _ONLY_WITH = {
     "between": ("between", "ratio", "crossing"),
     "within": ("printed",),
@@ -53,7 +53,7 @@ _ONLY_WITH = {
     "factor": ("power",),
 }
 _NEEDED = {"ratio": ("between",), "crossing": ("between",), "power": ("exponent", "factor")}
-_ENDLESS = (-float("inf"), float("inf"))
+_UNBOUNDED = (-float("inf"), float("inf"))
 
 Range = tuple[float, float]
 
@@ -72,10 +72,10 @@ class Claim:
     printed: Mapping[str, float] = field(default_factory=dict)  # number in the paper by the values of `over`
     within: float = 10.0  # maximum deviation from a printed number, in percent
     slack: float = 0.0  # tolerance for less, falls and rises, in percent
-    between: Range = _ENDLESS
+    between: Range = _UNBOUNDED
     least: float = 0.0  # minimum x of the points that a power law is fitted to
-    exponent: Range = _ENDLESS
-    factor: Range = _ENDLESS
+    exponent: Range = _UNBOUNDED
+    factor: Range = _UNBOUNDED
     expect: bool = True  # whether the claim is known to hold here
     why: str = ""  # reason if the claim does not hold here
 
@@ -101,7 +101,7 @@ def read_claims(entry: Field) -> tuple[Claim, ...]:
 
 
 def _read_claim(part: Field) -> Claim | None:
-    fields = part.keys(CLAIM_KEYS, _WHAT)
+    fields = part.keys(CLAIM_KEYS, _CLAIM_EXAMPLE)
     kind = _kind_of(part, fields)
     text = require(fields, "claim", part, "the claim in words")
     value = require(fields, "value", part, "a measure such as suboptimality")
@@ -123,7 +123,7 @@ def _read_claim(part: Field) -> Claim | None:
         _number(fields, "from", 0.0),
         _range(fields, "exponent"),
         _range(fields, "factor"),
-        fields["expect"].parse(_EXPECT) is not False if "expect" in fields else True,
+        fields["expect"].parse(_EXPECT_PARAM) is not False if "expect" in fields else True,
         text_of(fields, "why"),
     )
 
@@ -181,12 +181,12 @@ def _number(fields: Mapping[str, Field], key: str, default: float) -> float:
 
 def _range(fields: Mapping[str, Field], key: str) -> Range:
     if key not in fields:
-        return _ENDLESS
+        return _UNBOUNDED
     parts = fields[key].items("two numbers such as [0.9, 1.1]")
     ends = [float(part.value) for part in parts if is_number(part)]
     if len(parts) != 2 or len(ends) != 2 or ends[0] > ends[1]:
         fields[key].expect("two numbers such as [0.9, 1.1], the smaller first")
-        return _ENDLESS
+        return _UNBOUNDED
     return ends[0], ends[1]
 
 
@@ -201,7 +201,7 @@ def check(claim: Claim, frame: Frame) -> Verdict:
     return _CHECKS[claim.kind](claim, chosen)
 
 
-def _verdict(claim: Claim, findings: Sequence[tuple[bool | None, str]], good: str) -> Verdict:
+def _combined_verdict(claim: Claim, findings: Sequence[tuple[bool | None, str]], good: str) -> Verdict:
     """Combine findings: the claim does not hold if one finding is False, and is undecided if one is None.
 
     Args:
@@ -235,12 +235,12 @@ def _check_printed(claim: Claim, frame: Frame) -> Verdict:
         findings.append(
             (abs(off) <= claim.within, f"{_place(claim, key)}{_said(claim.value, part)} for {printed:g} ({off:+.1f} %)")
         )
-    good = f"{len(findings)} numbers, the largest deviation is {worst:.1f} %{_said_of_tails(claim.value, frame)}"
-    return _verdict(claim, findings, good)
+    good = f"{len(findings)} numbers, the largest deviation is {worst:.1f} %{_tails_text(claim.value, frame)}"
+    return _combined_verdict(claim, findings, good)
 
 
 @dataclass(frozen=True)
-class _Pair:
+class _SidePair:
     """Values of both sides of a claim in one group of runs."""
 
     place: str  # description of the group, the beginning of its text
@@ -249,7 +249,7 @@ class _Pair:
     text: str  # both values as text
 
 
-def _pairs(claim: Claim, frame: Frame) -> list[_Pair]:
+def _pairs(claim: Claim, frame: Frame) -> list[_SidePair]:
     """Return the values of both sides for every group in which both are known."""
     found = []
     for key, part in frame.groups(claim.over):
@@ -257,7 +257,7 @@ def _pairs(claim: Claim, frame: Frame) -> list[_Pair]:
         a, b = map(claim.value.of, runs)
         if not (np.isnan(a) or np.isnan(b)):
             text = " and ".join(_said(claim.value, own) for own in runs)
-            found.append(_Pair(_place(claim, key), a, b, text))
+            found.append(_SidePair(_place(claim, key), a, b, text))
     return found
 
 
@@ -268,7 +268,7 @@ def _check_less(claim: Claim, frame: Frame) -> Verdict:
     ]
     ratios = [pair.b / pair.a for pair in pairs if pair.a]
     span = f"by a factor of {_span(ratios)}" if ratios else "always"
-    return _verdict(claim, findings, span)
+    return _combined_verdict(claim, findings, span)
 
 
 def _check_ratio(claim: Claim, frame: Frame) -> Verdict:
@@ -278,7 +278,7 @@ def _check_ratio(claim: Claim, frame: Frame) -> Verdict:
     findings: list[tuple[bool | None, str]] = []
     findings += [(low <= ratio <= high, f"{pair.place}{ratio:.4g}") for pair, ratio in ratios]
     findings += [(None, f"{pair.place}{pair.a:.4g} cannot be divided by 0") for pair in pairs if not pair.b]
-    return _verdict(claim, findings, _span([ratio for _, ratio in ratios]) if ratios else "")
+    return _combined_verdict(claim, findings, _span([ratio for _, ratio in ratios]) if ratios else "")
 
 
 def _check_between(claim: Claim, frame: Frame) -> Verdict:
@@ -287,7 +287,7 @@ def _check_between(claim: Claim, frame: Frame) -> Verdict:
     values = [claim.value.of(part) for _, part in known]
     texts = [f"{_place(claim, key)}{_said(claim.value, part)}" for key, part in known]
     findings = [(low <= value <= high, text) for value, text in zip(values, texts, strict=True)]
-    return _verdict(claim, findings, _span(values) + _said_of_tails(claim.value, frame) if values else "")
+    return _combined_verdict(claim, findings, _span(values) + _tails_text(claim.value, frame) if values else "")
 
 
 def curve(value: Measure, frame: Frame, along: str) -> list[tuple[float, float]]:
@@ -308,7 +308,7 @@ def _check_monotone(claim: Claim, frame: Frame) -> Verdict:
             findings.append((sign * (after - before) <= allowed, text))
         if len(points) > 1 and points[0][1]:
             spans.append(points[-1][1] / points[0][1])
-    return _verdict(claim, findings, f"from end to end by a factor of {_span(spans)}" if spans else "")
+    return _combined_verdict(claim, findings, f"from end to end by a factor of {_span(spans)}" if spans else "")
 
 
 def _check_power(claim: Claim, frame: Frame) -> Verdict:
@@ -331,7 +331,7 @@ def _check_power(claim: Claim, frame: Frame) -> Verdict:
         text = f"{_place(claim, key)}{fit.factor:.3g} {claim.along}^{fit.exponent:.3f}"
         findings.append((is_fine, text))
         fits.append(text)
-    return _verdict(claim, findings, ", ".join(fits))
+    return _combined_verdict(claim, findings, ", ".join(fits))
 
 
 def crossing(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -> float:
@@ -359,7 +359,7 @@ def _check_crossing(claim: Claim, frame: Frame) -> Verdict:
         words = "never below for good" if np.isnan(at) else f"from {at:g} on"
         findings.append((claim.between[0] <= at <= claim.between[1], f"{_place(claim, key)}{words}"))
         places.append(f"{_place(claim, key)}{words}")
-    return _verdict(claim, findings, "; ".join(places))
+    return _combined_verdict(claim, findings, "; ".join(places))
 
 
 def _said(value: Measure, runs: Frame) -> str:
@@ -369,7 +369,7 @@ def _said(value: Measure, runs: Frame) -> str:
     return f"{text} ({', '.join(tails)})" if tails else text
 
 
-def _said_of_tails(value: Measure, runs: Frame) -> str:
+def _tails_text(value: Measure, runs: Frame) -> str:
     """Return the median and maximum over all runs as the end of a sentence, if the value is a mean of cost ratios."""
     tails = [f"{tail.kind_word} {tail.of(runs):.4g}" for tail in value.tails]
     return f"; of all runs {', '.join(tails)}" if tails else ""

@@ -12,10 +12,12 @@ from hashlib import blake2b
 
 from sim.program import ROOT
 
-_NOT_SIMULATION = ("experiments", "files", "time")  # packages of sim/ that do not affect any result
+_IGNORED_PACKAGES = ("experiments", "files", "time")  # packages of sim/ that do not affect any result
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-_Capture = ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping  # nodes that bind a name without a Name
+_NameBinder = (
+    ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping
+)  # nodes that bind a name without a Name
 _IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 
@@ -26,7 +28,7 @@ def code_version() -> str:
     for folder in ("sim", "agents"):
         for source in sorted((ROOT / folder).rglob("*.py")):
             parts = source.relative_to(ROOT).parts
-            if len(parts) < 2 or parts[1] not in _NOT_SIMULATION:
+            if len(parts) < 2 or parts[1] not in _IGNORED_PACKAGES:
                 text = canonical_source(source.read_text(encoding="utf-8"))
                 digest.update("/".join(parts).encode() + b"\0" + text.encode())
     return digest.hexdigest()
@@ -38,10 +40,10 @@ def canonical_source(source: str) -> str:
     Local variables are numbered in the order in which they are bound. The text does not depend on the version of
     Python: fields that are empty are left out, because later versions add fields.
     """
-    return "".join(_tokens(ast.parse(source), {}, 0))
+    return "".join(_canonical_tokens(ast.parse(source), {}, 0))
 
 
-def _tokens(node: object, names: Mapping[str, str], depth: int) -> Iterator[str]:
+def _canonical_tokens(node: object, names: Mapping[str, str], depth: int) -> Iterator[str]:
     """Yield the canonical text of a node in pieces.
 
     Args:
@@ -52,8 +54,8 @@ def _tokens(node: object, names: Mapping[str, str], depth: int) -> Iterator[str]
     if isinstance(node, list):
         yield "["
         for child in node:
-            if not _is_description(child):
-                yield from _tokens(child, names, depth)
+            if not _is_docstring(child):
+                yield from _canonical_tokens(child, names, depth)
         yield "]"
     elif isinstance(node, ast.Name):
         yield names.get(node.id, f"'{node.id}'")
@@ -68,7 +70,7 @@ def _tokens(node: object, names: Mapping[str, str], depth: int) -> Iterator[str]
 def _node_tokens(node: ast.AST, names: Mapping[str, str], depth: int) -> Iterator[str]:
     inner, inner_depth = names, depth
     if isinstance(node, _Function | _Comprehension):
-        inner, inner_depth = {**names, **_own_names(node, depth)}, depth + 1
+        inner, inner_depth = {**names, **_local_names(node, depth)}, depth + 1
     elif isinstance(node, ast.ClassDef):
         attributes = _bound_names(node.body)
         inner = {name: new for name, new in names.items() if name not in attributes}
@@ -85,9 +87,9 @@ def _node_tokens(node: ast.AST, names: Mapping[str, str], depth: int) -> Iterato
         elif field == "generators":
             yield from _generator_tokens(value, names, inner, depth)
         elif field in outer:
-            yield from _tokens(value, names, depth)
+            yield from _canonical_tokens(value, names, depth)
         else:
-            yield from _tokens(value, inner, inner_depth)
+            yield from _canonical_tokens(value, inner, inner_depth)
     yield ")"
 
 
@@ -104,22 +106,22 @@ def _generator_tokens(
     """Yield the loops of a comprehension; Python evaluates the first iterable in the surrounding scope."""
     for index, loop in enumerate(generators):
         is_outside = index == 0
-        yield from _tokens(loop.target, inner, depth + 1)
-        yield from _tokens(loop.iter, outer if is_outside else inner, depth + (not is_outside))
-        yield from _tokens(loop.ifs, inner, depth + 1)
+        yield from _canonical_tokens(loop.target, inner, depth + 1)
+        yield from _canonical_tokens(loop.iter, outer if is_outside else inner, depth + (not is_outside))
+        yield from _canonical_tokens(loop.ifs, inner, depth + 1)
         yield repr(loop.is_async)
 
 
-def _is_description(node: object) -> bool:
+def _is_docstring(node: object) -> bool:
     """Return whether a statement consists only of a string, as the docstring of a function or constant does."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def _own_names(scope: ast.AST, depth: int) -> dict[str, str]:
+def _local_names(scope: ast.AST, depth: int) -> dict[str, str]:
     """Return the replacements of the names that this scope binds; parameters replace themselves."""
     if isinstance(scope, _Comprehension):
         bound = [name for loop in scope.generators for name in _bound_names([loop.target])]
-        return _numbered(bound, depth)
+        return _numbered_names(bound, depth)
     assert isinstance(scope, _Function)
     parameters = [argument.arg for argument in ast.walk(scope.args) if isinstance(argument, ast.arg)]
     body = scope.body if isinstance(scope.body, list) else [scope.body]
@@ -127,10 +129,10 @@ def _own_names(scope: ast.AST, depth: int) -> dict[str, str]:
         name for node in _nodes_of_scope(body) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
     }
     own = [name for name in _bound_names(body) if name not in shared and name not in parameters]
-    return _numbered(own, depth) | {name: f"'{name}'" for name in parameters}
+    return _numbered_names(own, depth) | {name: f"'{name}'" for name in parameters}
 
 
-def _numbered(names: list[str], depth: int) -> dict[str, str]:
+def _numbered_names(names: list[str], depth: int) -> dict[str, str]:
     return {name: f"${depth}.{index}" for index, name in enumerate(dict.fromkeys(names))}
 
 
@@ -140,7 +142,7 @@ def _bound_names(body: list[ast.stmt] | list[ast.expr]) -> list[str]:
     for node in _nodes_of_scope(body):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             found.append(node.id)
-        elif isinstance(node, _Capture):
+        elif isinstance(node, _NameBinder):
             name = node.rest if isinstance(node, ast.MatchMapping) else node.name
             found += [name] if name is not None else []
     return found

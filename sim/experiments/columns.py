@@ -35,7 +35,7 @@ PLANNED = (
 )
 """Columns that the specification determines before a run."""
 
-_OF_REPORTS = {"trial", "back_move_share", "mean_expansions"}
+_EXCLUDED_MEASURES = {"trial", "back_move_share", "mean_expansions"}
 """Measures that MEASURED does not take from MEASURES: `trial` is its first column, reports compute the others."""
 
 MEASURED = (
@@ -46,7 +46,7 @@ MEASURED = (
         str,
         "how it ended: reached, no_path, waiting_no_path, move_limit, stuck, gave_up, broke_rules, failed",
     ),
-    *(Column(m.key, m.kind, m.words) for m in MEASURES if m.key not in _OF_REPORTS),
+    *(Column(m.key, m.kind, m.words) for m in MEASURES if m.key not in _EXCLUDED_MEASURES),
     Column("ticks", int, "moves and waits"),
     Column("no_path_tick", int, "tick of the proof that there is no path"),
     Column("h_changes", int, "learned values that changed, by trial"),

@@ -29,12 +29,12 @@ def write_tables(store: Store) -> None:
 def _csv(columns: tuple[str, ...], store: Store) -> bytes:
     rows: Iterable[tuple[Any, ...]] = store.rows(columns)
     if "params" in columns:
-        place, shorter = columns.index("params"), _Shorter()
+        place, shorter = columns.index("params"), _ParamsFormatter()
         rows = ((*row[:place], shorter(row[place]), *row[place + 1 :]) for row in rows)
     return csv_text(columns, rows).encode("utf-8")
 
 
-class _Shorter:
+class _ParamsFormatter:
     """Converter from parameters as JSON to the form of `--agent`, such as weight=3.0,reopen=false; it has a cache."""
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ def write_lab(store: Store) -> Path:
 
 def _lab_runs(store: Store) -> Iterator[tuple[str, dict[str, Any]]]:
     names = [*RESULT_COLUMNS, *(column.name for column in TIMES)]
-    algorithm = _algorithm(store)
+    algorithm = _algorithm_namer(store)
     for values in store.rows(names):
         run = dict(zip(names, values, strict=True))
         ends = f"{run['start_x']},{run['start_y']}-{run['goal_x']},{run['goal_y']}"
@@ -110,8 +110,8 @@ def _lab_runs(store: Store) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "-".join(identity), attributes
 
 
-def _algorithm(store: Store) -> Callable[[dict[str, Any]], str]:
-    shorter = _Shorter()
+def _algorithm_namer(store: Store) -> Callable[[dict[str, Any]], str]:
+    shorter = _ParamsFormatter()
 
     def name(run: dict[str, Any]) -> str:
         dynamics = f":every={run['every']},rate={run['rate']}" if run["every"] is not None else ""

@@ -137,7 +137,7 @@ class Frame:
         """Return a stored or derived column, or the values of a parameter of the agents."""
         if name not in self.columns:
             if self._part_of is None:
-                self.columns[name] = self._derived(name)
+                self.columns[name] = self._derived_column(name)
             else:
                 whole, chosen = self._part_of
                 self.columns[name] = whole.column(name)[chosen]
@@ -146,15 +146,15 @@ class Frame:
     def numbers(self, name: str) -> Numbers:
         return np.asarray(self.column(name), np.float64)
 
-    def _derived(self, name: str) -> npt.NDArray[Any]:
+    def _derived_column(self, name: str) -> npt.NDArray[Any]:
         with np.errstate(divide="ignore", invalid="ignore"):
             match name:
                 case "expansions_per_move":
-                    return _finite(self.numbers("expansions") / self.numbers("moves"))
+                    return _finite_or_nan(self.numbers("expansions") / self.numbers("moves"))
                 case "back_move_share":
-                    return _finite(100.0 * self.numbers("back_moves") / self.numbers("nonoptimal_moves"))
+                    return _finite_or_nan(100.0 * self.numbers("back_moves") / self.numbers("nonoptimal_moves"))
                 case "us_per_move":
-                    return _finite(1000.0 * self.numbers("total_ms") / self.numbers("moves"))
+                    return _finite_or_nan(1000.0 * self.numbers("total_ms") / self.numbers("moves"))
                 case "suboptimality_percent":
                     return 100.0 * (self.numbers("suboptimality") - 1.0)
                 case "memory_kb":
@@ -166,7 +166,7 @@ class Frame:
                 case "build_s":
                     return self.numbers("build_ms") / 1000.0
                 case "bound_share":
-                    return _finite(self.numbers("cost") / self._bound())
+                    return _finite_or_nan(self.numbers("cost") / self._cost_bound())
                 case "total_ms":
                     return self.numbers("planning_ms") + self.numbers("changes_ms")
                 case "arrived":
@@ -179,7 +179,7 @@ class Frame:
         values = np.array([params.get(name) for params in self.params] + [None], object)
         return values[self.column("params").astype(np.int64)] if self.params else np.full(len(self), None, object)
 
-    def _bound(self) -> Numbers:
+    def _cost_bound(self) -> Numbers:
         """Return the bound on cost by theorem 2 of "Time-Bounded Best-First Search".
 
         It is floor((N - 1) / k) diagonal steps plus 2 w times the cost of the cheapest path, with N expansions.
@@ -212,7 +212,7 @@ class Frame:
         for name, value in wanted.items():
             values = value if isinstance(value, (list, tuple)) else [value]
             column = self.column(name)
-            chosen &= np.logical_or.reduce([_equal(column, v) for v in values])
+            chosen &= np.logical_or.reduce([_equal_cells(column, v) for v in values])
         return self if chosen.all() else self.take(chosen)
 
     def groups(self, names: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], "Frame"]]:
@@ -234,7 +234,7 @@ class Frame:
         """Return the group number of each row, and the attribute values of each group."""
         whole = np.zeros(len(self), np.int64)
         for name in names:
-            code, count = _coded(self.column(name))
+            code, count = _codes_of(self.column(name))
             _, whole = np.unique(whole * count + code, return_inverse=True)
         _, first, codes = np.unique(whole, return_index=True, return_inverse=True)
         columns = [self.column(name) for name in names]
@@ -255,7 +255,7 @@ def shared_out(frame: Frame, name: str) -> Numbers:
     return np.asarray(frame.numbers(name) * work / np.bincount(run, work)[run], np.float64)
 
 
-def _coded(column: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
+def _codes_of(column: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
     if column.dtype == object:
         numbers: dict[Any, int] = {}
         codes = np.array([numbers.setdefault(value, len(numbers)) for value in column.tolist()], np.int64)
@@ -264,11 +264,11 @@ def _coded(column: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
     return codes.astype(np.int64), len(values)
 
 
-def _finite(values: Numbers) -> Numbers:
+def _finite_or_nan(values: Numbers) -> Numbers:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _equal(column: npt.NDArray[Any], value: Any) -> npt.NDArray[np.bool_]:
+def _equal_cells(column: npt.NDArray[Any], value: Any) -> npt.NDArray[np.bool_]:
     if value is None:
         return np.array([_plain(v) is None for v in column.tolist()], np.bool_)
     return np.asarray(column == value, np.bool_)
@@ -353,10 +353,10 @@ def setting_names(frame: Frame, agents: Mapping[str, str]) -> dict[tuple[Any, ..
     kin: dict[Any, list[tuple[Any, ...]]] = {}
     for key in keys:
         kin.setdefault(key[:2], []).append(key)
-    return {key: _name_of(key, kin[key[:2]], keys, frame, agents) for key in keys}
+    return {key: _setting_name(key, kin[key[:2]], keys, frame, agents) for key in keys}
 
 
-def _name_of(
+def _setting_name(
     key: tuple[Any, ...],
     kin: Sequence[tuple[Any, ...]],
     every: Sequence[tuple[Any, ...]],

@@ -21,7 +21,7 @@ FIGURE_KEYS = (
     *("printed", "note"),
 )
 KINDS = ("scatter", "lines", "histogram", "map")
-_ONLY_OF_KINDS = {
+_KINDS_OF_KEYS = {
     **dict.fromkeys(("of", "levels"), ("lines",)),
     "cutoff": ("scatter",),
     "generate": ("map",),
@@ -29,7 +29,7 @@ _ONLY_OF_KINDS = {
     "y": ("scatter", "lines"),
 }
 """Keys that have an effect only in figures of these kinds; all other keys are allowed in every kind."""
-_NOT_WITH = {
+_CONFLICTING_KEYS = {
     "limit": ("against", "rows", "columns", "of", "printed"),
     "against": ("rows", "columns", "of", "printed", "printed_rows"),
 }
@@ -135,7 +135,7 @@ def file_key(name: str) -> str:
 
 def _read_table(part: Field, fields: dict[str, Field]) -> Grouping | None:
     has_own_rows = "limit" in fields or "against" in fields
-    for key, others in _NOT_WITH.items():
+    for key, others in _CONFLICTING_KEYS.items():
         for other in others if key in fields else ():
             if other in fields:
                 fields[other].complain(f"has no effect beside {key}")
@@ -163,7 +163,7 @@ def _read_table(part: Field, fields: dict[str, Field]) -> Grouping | None:
 def _read_figure(part: Field, fields: dict[str, Field]) -> Figure | None:
     name = require(fields, "name", part, "a name for its files")
     kind = word_of(fields, "kind", KINDS, "scatter")
-    for key, kinds in _ONLY_OF_KINDS.items():
+    for key, kinds in _KINDS_OF_KEYS.items():
         if key in fields and kind not in kinds:
             fields[key].complain(f"goes with {' or '.join(kinds)} only, this figure is of kind {kind}")
     if kind == "map":
@@ -282,23 +282,25 @@ def attributes(entry: Field) -> tuple[str, ...]:
 
 def where_of(fields: Mapping[str, Field], key: str = "where") -> dict[str, Any]:
     """Return the filter for rows that a field describes, such as {agent: tba, budget: [10, 100]}."""
-    return _where(fields[key]) if key in fields else {}
+    return _filter_of(fields[key]) if key in fields else {}
 
 
-def _where(entry: Field) -> dict[str, Any]:
+def _filter_of(entry: Field) -> dict[str, Any]:
     parts = entry.any_keys("attributes such as {agent: tba}")
-    return {name: part.value for name, part in parts.items() if _is_choice(part)}
+    return {name: part.value for name, part in parts.items() if _is_filter_value(part)}
 
 
-def _is_choice(entry: Field) -> bool:
+def _is_filter_value(entry: Field) -> bool:
     """Return whether a value is one that an attribute can have, or a list of such values."""
     if entry.value == []:
         entry.expect("at least one value")
-    found = [_is_plain(piece) for piece in pieces(entry)]  # a list, so that the mistakes of all elements are noted
+    found = [
+        _is_plain_value(piece) for piece in pieces(entry)
+    ]  # a list, so that the mistakes of all elements are noted
     return all(found)
 
 
-def _is_plain(entry: Field) -> bool:
+def _is_plain_value(entry: Field) -> bool:
     if entry.value is None or isinstance(entry.value, bool):
         return True
     if isinstance(entry.value, str):
@@ -315,7 +317,7 @@ def sides(entry: Field) -> tuple[Where, ...]:
     if len(parts) != 2:
         entry.expect("two sides such as [{agent: tba}, {agent: lrta}]")
         return ({}, {})
-    return tuple(_where(part) for part in parts)
+    return tuple(_filter_of(part) for part in parts)
 
 
 def text_of(fields: Mapping[str, Field], key: str) -> str:

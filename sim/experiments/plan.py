@@ -163,12 +163,12 @@ class Packer:
     """Cache of packed maps, so that each map is compressed only once."""
 
     def __init__(self) -> None:
-        self._packed: dict[str, Packed] = {}
+        self._packed_maps: dict[str, Packed] = {}
 
     def pack(self, board: Board) -> Packed:
-        if board.key not in self._packed:
-            self._packed[board.key] = packed(board)
-        return self._packed[board.key]
+        if board.key not in self._packed_maps:
+            self._packed_maps[board.key] = packed(board)
+        return self._packed_maps[board.key]
 
 
 def tasks(spec: Specification, done: set[bytes]) -> Iterator[Task]:

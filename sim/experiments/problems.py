@@ -54,7 +54,7 @@ _ONLY_WITH = {  # sources of problems with which a key is allowed; other keys go
     "swamp": ("scen", "map"),
 }
 
-_RING = 2  # distance in cells between a sealed goal and its walls
+_RING_DISTANCE = 2  # distance in cells between a sealed goal and its walls
 _TRIES = 1000  # maximum number of random pairs drawn per requested pair of a given length
 
 _T = TypeVar("_T")
@@ -177,11 +177,13 @@ def shrunk(grid: Grid, by: int) -> Grid:
 def sealed(case: Case) -> Case | None:
     """Return a problem with a ring of walls two cells away from its goal, or None if the start is inside the ring."""
     (x, y), grid = case.goal, case.board.grid
-    if max(abs(case.start[0] - x), abs(case.start[1] - y)) <= _RING:
+    if max(abs(case.start[0] - x), abs(case.start[1] - y)) <= _RING_DISTANCE:
         return None
     letters = grid.original.copy()
-    for column, row in itertools.product(range(x - _RING, x + _RING + 1), range(y - _RING, y + _RING + 1)):
-        if grid.contains(column, row) and max(abs(column - x), abs(row - y)) == _RING:
+    for column, row in itertools.product(
+        range(x - _RING_DISTANCE, x + _RING_DISTANCE + 1), range(y - _RING_DISTANCE, y + _RING_DISTANCE + 1)
+    ):
+        if grid.contains(column, row) and max(abs(column - x), abs(row - y)) == _RING_DISTANCE:
             letters[row, column] = ord("@")
     walled = Grid(letters, grid.movement, grid.name)
     return replace(case, board=board_of(f"{case.board.name}, {x},{y} sealed", walled), listed=None)
@@ -200,20 +202,20 @@ class Places:
     def find(self, pattern: str) -> list[tuple[str, Path]]:
         """Return (name, path) of all files that match a pattern, from the first folder with any matching file."""
         for folder in self.folders:
-            found = sorted({path for path in _glob(folder, pattern) if self._is_open(path)})
+            found = sorted({path for path in _glob_files(folder, pattern) if self._is_open(path)})
             if found:
                 return [(_name_below(path, folder), path) for path in found]
         return []
 
     def refusals(self, pattern: str) -> list[str]:
         """Return a message for each file that matches a pattern but must not be opened."""
-        places = [path for folder in self.folders for path in sorted(_glob(folder, pattern)) if path.is_file()]
-        return [f"{path}: {why}" for path in places if (why := self._refusal(path)) is not None]
+        places = [path for folder in self.folders for path in sorted(_glob_files(folder, pattern)) if path.is_file()]
+        return [f"{path}: {why}" for path in places if (why := self._refusal_of(path)) is not None]
 
     def _is_open(self, path: Path) -> bool:
-        return path.is_file() and self._refusal(path) is None
+        return path.is_file() and self._refusal_of(path) is None
 
-    def _refusal(self, path: Path) -> str | None:
+    def _refusal_of(self, path: Path) -> str | None:
         """Return why a file must not be opened, or None if it may be.
 
         Files may be opened in each of the folders, and in the parent of each folder.
@@ -227,7 +229,7 @@ class Places:
         return self.boards[key]
 
 
-def _glob(folder: Path, pattern: str) -> list[Path]:
+def _glob_files(folder: Path, pattern: str) -> list[Path]:
     try:
         return list(folder.glob(pattern))
     except (ValueError, NotImplementedError, OSError):
@@ -297,8 +299,8 @@ class _Reader:
     # --- rows of .scen files ---
 
     def rows(self) -> list[Case]:
-        low, high = self._lengths()
-        files = [self._fitting(part, name, path, low, high) for part, name, path in self._files("scen")]
+        low, high = self._length_limits()
+        files = [self._fitting(part, name, path, low, high) for part, name, path in self._matching_files("scen")]
         if (each := self._count("each")) is not None:
             files = [(name, sample(cases, each, chance_of(self.seed, name))) for name, cases in files]
         cases = [case for _, found in files for case in found]
@@ -307,7 +309,7 @@ class _Reader:
             cases = sample(cases, count, chance_of(self.seed, names))
         return cases
 
-    def _lengths(self) -> tuple[float, float]:
+    def _length_limits(self) -> tuple[float, float]:
         entry = self.fields.get("optimal")
         if entry is None:
             return 0.0, float("inf")
@@ -331,7 +333,7 @@ class _Reader:
             scen = read_scen(path)
             chosen = row_numbers(self._row_text(), len(scen.rows), name, "problems.rows")
             rows = [scen.rows[number] for number in chosen if low <= scen.rows[number].optimal <= high]
-            found = [self._case(row, path) for row in rows]
+            found = [self._case_of_row(row, path) for row in rows]
         except ConfigError as error:
             for text in error.problems:
                 part.complain(text)
@@ -351,7 +353,7 @@ class _Reader:
             return None
         return str(entry.value) if isinstance(entry.value, (str, int)) else entry.text(1000)
 
-    def _case(self, row: ScenRow, path: Path) -> Case | str:
+    def _case_of_row(self, row: ScenRow, path: Path) -> Case | str:
         """Return the problem of a row, or a message if it cannot be run."""
         if row.problem is not None:
             return row.problem
@@ -372,7 +374,7 @@ class _Reader:
 
     # --- maps ---
 
-    def _files(self, key: str) -> Iterator[tuple[Field, str, Path]]:
+    def _matching_files(self, key: str) -> Iterator[tuple[Field, str, Path]]:
         """Yield (field with the pattern, name, path) of every file that matches one of the patterns, each file once."""
         entry = self.fields[key]
         parts = [entry] if isinstance(entry.value, str) else entry.items("a pattern such as maps/*.scen, or a list")
@@ -393,9 +395,13 @@ class _Reader:
                     yield part, name, path
 
     def pairs_on_maps(self) -> list[Case]:
-        count = self._count("random") if require(self.fields, "random", self._owner("map"), "how many pairs") else None
+        count = (
+            self._count("random")
+            if require(self.fields, "random", self._owner_field("map"), "how many pairs")
+            else None
+        )
         cases: list[Case] = []
-        for part, name, path in self._files("map"):
+        for part, name, path in self._matching_files("map"):
             if "swamp" in self.fields and (maps := maps_for(SWAMP, path)):
                 self.fields["swamp"].complain(f"goes with {maps} only, got {shown(name)}")
             try:
@@ -407,13 +413,13 @@ class _Reader:
             cases += self._pairs(board, name, count or 0)
         return cases
 
-    def _owner(self, key: str) -> Field:
+    def _owner_field(self, key: str) -> Field:
         entry = self.fields[key]
         path = entry.path[:-1]
         return Field(entry.problems, path, {name: field.value for name, field in self.fields.items()})
 
     def _pairs(self, board: Board, name: str, count: int) -> list[Case]:
-        pairs = random_pairs(board.grid, count, chance_of(self.seed, name), self._lengths())
+        pairs = random_pairs(board.grid, count, chance_of(self.seed, name), self._length_limits())
         if count and not pairs:
             self.notes.append(f"{name}: no two of its cells are connected; it is left out")
         xy = board.grid.xy
@@ -430,9 +436,11 @@ class _Reader:
                 require(parts, "kind", entry, "the kind of map")
             return []
         count = self._count("random")
-        return [case for values in _grid_of(parts) for case in self._on_generated(entry, values, count)]
+        return [
+            case for values in _value_combinations(parts) for case in self._cases_on_generated(entry, values, count)
+        ]
 
-    def _on_generated(self, entry: Field, values: dict[str, Any], count: int | None) -> list[Case]:
+    def _cases_on_generated(self, entry: Field, values: dict[str, Any], count: int | None) -> list[Case]:
         recipe = {key: value for key, value in values.items() if key != "kind"}
         try:
             made = generate(values["kind"], recipe, "problems.generate", self.movement)
@@ -447,7 +455,7 @@ class _Reader:
         return [Case(board, made.start, made.goal, None, 0)]
 
 
-def _grid_of(parts: dict[str, Field]) -> Iterator[dict[str, Any]]:
+def _value_combinations(parts: dict[str, Field]) -> Iterator[dict[str, Any]]:
     """Yield all combinations of the values of a recipe whose values may be lists."""
     values = [part.value if isinstance(part.value, list) else [part.value] for part in parts.values()]
     for chosen in itertools.product(*values):

@@ -139,10 +139,10 @@ def _alone(world: World, job: Job) -> Iterator[Line]:
     walker, proofs = world.walkers[0], Proofs()
     for _ in steps_alone(world, walker, job.moves, max_ticks=job.ticks):
         proofs.look([walker])
-    return _lines(world, walker, job.walks[0], _why_active(job, walker), proofs)
+    return _lines(world, walker, job.walks[0], _active_outcome(job, walker), proofs)
 
 
-def _why_active(job: Job, walker: Walker) -> str:
+def _active_outcome(job: Job, walker: Walker) -> str:
     """Return the outcome for an agent that is still active when its run ends: out of moves, or stuck."""
     return MOVE_LIMIT if _moves_left(job, walker) <= 0 else STUCK
 
@@ -167,12 +167,12 @@ def _together(world: World, job: Job) -> Iterator[Line]:
         to_next_step = step - world.tick % step
         world.advance(min(to_next_step, job.ticks - world.tick, moves))
         proofs.look(world.walkers)
-        world.walkers = [w for w in world.walkers if not _leaves(job, w)]
+        world.walkers = [w for w in world.walkers if not _must_leave(job, w)]
     for walker, walk in zip(everybody, job.walks, strict=True):
-        yield from _lines(world, walker, walk, _why_active(job, walker), proofs)
+        yield from _lines(world, walker, walk, _active_outcome(job, walker), proofs)
 
 
-def _leaves(job: Job, walker: Walker) -> bool:
+def _must_leave(job: Job, walker: Walker) -> bool:
     has_arrived_for_good = walker.agent.status is Status.AT_GOAL and walker.is_done
     return has_arrived_for_good or _moves_left(job, walker) <= 0
 
@@ -181,7 +181,7 @@ def _lines(world: World, walker: Walker, walk: Walk, if_active: str, proofs: Pro
     outcome = outcome_of(world, walker, if_active)
     line = result(world, walker, outcome, "", proofs.tick_of(walker))
     if walker.spec.has_data:
-        line |= _data_of(walker.agent.view().prepared)
+        line |= _prepared_data_columns(walker.agent.view().prepared)
     if walker.most_trials == 1:
         yield _line(walk, {**line, "trial": 1})
         return
@@ -195,7 +195,7 @@ def _line(walk: Walk, found: Mapping[str, Any]) -> Line:
     return (walk.key, *(found.get(column.name) for column in (*MEASURED, *TIMES)))
 
 
-def _data_of(prepared: Sequence[Prepared]) -> dict[str, Any]:
+def _prepared_data_columns(prepared: Sequence[Prepared]) -> dict[str, Any]:
     """Return size and cost of all prepared data behind a run.
 
     A run computes only one column of a database, so its numbers are multiplied by the number of columns (`pieces`).

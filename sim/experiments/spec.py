@@ -74,8 +74,8 @@ KEYS = (
     "tables",
     "figures",
 )
-_WHAT_PARTS_ARE = "parts by name, such as {rooms: {problems: ...}, games: {problems: ...}}"
-_WHAT_AGENTS_ARE = "a list of agents such as ['tb-wa:weight=1', {kind: tb-wa, weight: [1.4, 3]}, lrta]"
+_PARTS_EXAMPLE = "parts by name, such as {rooms: {problems: ...}, games: {problems: ...}}"
+_AGENTS_EXAMPLE = "a list of agents such as ['tb-wa:weight=1', {kind: tb-wa, weight: [1.4, 3]}, lrta]"
 
 
 @dataclass(frozen=True)
@@ -210,8 +210,8 @@ class _Reader:
         self.fields = root.keys(KEYS, f"an experiment, which begins with 'format: {FORMAT}'")
         self.notes: list[str] = []
         self._check_format()
-        self.small = self._small()
-        self._spare: dict[tuple[str | int, ...], dict[str, Field]] = {}
+        self.small = self._small_fields()
+        self._unused_small_keys: dict[tuple[str | int, ...], dict[str, Field]] = {}
 
     def read(self, text: str, has_parts: bool = True) -> Specification:
         """Read the document.
@@ -224,7 +224,7 @@ class _Reader:
         if has_parts and self.size == "small":
             self._check_small()
         if self.size == "full" and parts:
-            self._check_words(parts)
+            self._check_names(parts)
         return Specification(
             self.name,
             text,
@@ -242,7 +242,7 @@ class _Reader:
             printable(str(self.places.folders[0].resolve())) if self.places.folders else "",
         )
 
-    def _check_words(self, parts: Sequence[Part]) -> None:
+    def _check_names(self, parts: Sequence[Part]) -> None:
         """Note names in claims, tables and figures that no run has; do nothing if the parts have mistakes."""
         settings = [setting for part in parts for setting in part.settings]
         if self.root.problems.found or not settings:
@@ -276,7 +276,7 @@ class _Reader:
 
     # --- parts and sizes ---
 
-    def _small(self) -> dict[str, Field]:
+    def _small_fields(self) -> dict[str, Field]:
         entry = self.fields.get("small")
         return entry.keys((*PART_KEYS, "parts"), "what is different in the small size") if entry else {}
 
@@ -286,9 +286,9 @@ class _Reader:
         if entry is None:
             yield self._part("", self.root, shared)
             return
-        named = entry.any_keys(_WHAT_PARTS_ARE)
+        named = entry.any_keys(_PARTS_EXAMPLE)
         if entry.value == {}:
-            entry.expect(_WHAT_PARTS_ARE)
+            entry.expect(_PARTS_EXAMPLE)
         for name, part in named.items():
             Field(part.problems, part.path, name).text(MAX_NAME)
             own = part.keys(PART_KEYS, "what this part has of its own")
@@ -296,16 +296,16 @@ class _Reader:
 
     def _part(self, name: str, owner: Field, fields: dict[str, Field]) -> Part:
         if self.size == "small":
-            fields = self._made_small(name, fields)
+            fields = self._with_small_values(name, fields)
         budgets = self._list(fields, "budgets", BUDGET)
         problems = _wanted(fields, "problems", owner, "problems such as {scen: [maps/*.scen]}")
-        agents = _wanted(fields, "agents", owner, _WHAT_AGENTS_ARE)
+        agents = _wanted(fields, "agents", owner, _AGENTS_EXAMPLE)
         changes = _changes(fields["changes"]) if "changes" in fields else (None,)
-        ticks = TICKS if changes == (None,) else _default(TICKS, TICKS_OF_CHANGES)
+        ticks = TICKS if changes == (None,) else _with_default(TICKS, TICKS_OF_CHANGES)
         return Part(
             name,
             tuple(read_problems(problems, self.places, self.notes)) if problems else (),
-            tuple(self._settings(agents, budgets)) if agents else (),
+            tuple(self._read_settings(agents, budgets)) if agents else (),
             changes,
             tuple(self._list(fields, "seeds", SEED)),
             _integer_of(fields, "trials", TRIALS),
@@ -315,7 +315,7 @@ class _Reader:
             _flag(fields, "together", False),
         )
 
-    def _made_small(self, name: str, fields: dict[str, Field]) -> dict[str, Field]:
+    def _with_small_values(self, name: str, fields: dict[str, Field]) -> dict[str, Field]:
         """Return the fields of a part with the replacements of `small`.
 
         In `problems`, only keys that the full size has are replaced.
@@ -327,14 +327,18 @@ class _Reader:
                 smaller |= parts[name].keys(PART_KEYS, "what is different in this part")
         found = {**fields, **smaller}
         if "problems" in smaller and "problems" in fields:
-            found["problems"] = _overlaid(fields["problems"], smaller["problems"])
-            self._note_overlay(fields["problems"], smaller["problems"])
+            found["problems"] = _overlaid_mapping(fields["problems"], smaller["problems"])
+            self._note_replaced_keys(fields["problems"], smaller["problems"])
         return found
 
-    def _note_overlay(self, entry: Field, other: Field) -> None:
+    def _note_replaced_keys(self, entry: Field, other: Field) -> None:
         """Record which keys of `problems` in the small size replace a key of the full size, to find unused keys."""
-        keys = other.keys(PROBLEM_KEYS, "what is different of the problems") if other.path not in self._spare else {}
-        spare = self._spare.setdefault(other.path, keys)
+        keys = (
+            other.keys(PROBLEM_KEYS, "what is different of the problems")
+            if other.path not in self._unused_small_keys
+            else {}
+        )
+        spare = self._unused_small_keys.setdefault(other.path, keys)
         for key in [key for key in spare if entry.is_mapping and key in entry.value]:
             del spare[key]
 
@@ -347,7 +351,7 @@ class _Reader:
                 owner = self.small["parts"]
                 place = Field(owner.problems, (*owner.path, name), name)
                 place.complain(f"no such part{did_you_mean(str(name), list(parts))}")
-        for spare in self._spare.values():
+        for spare in self._unused_small_keys.values():
             for entry in spare.values():
                 entry.complain("takes the place of nothing: the problems of the full size do not have it")
 
@@ -358,16 +362,16 @@ class _Reader:
 
     # --- agents ---
 
-    def _settings(self, entry: Field, budgets: Sequence[int]) -> Iterator[Setting]:
-        for part in entry.items(_WHAT_AGENTS_ARE):
+    def _read_settings(self, entry: Field, budgets: Sequence[int]) -> Iterator[Setting]:
+        for part in entry.items(_AGENTS_EXAMPLE):
             if isinstance(part.value, str):
-                yield from self._from_text(part, budgets)
+                yield from self._settings_from_text(part, budgets)
             else:
-                yield from self._from_mapping(part, budgets)
+                yield from self._settings_from_mapping(part, budgets)
         if entry.value == []:
             entry.expect("at least one agent")
 
-    def _from_text(self, part: Field, budgets: Sequence[int]) -> Iterator[Setting]:
+    def _settings_from_text(self, part: Field, budgets: Sequence[int]) -> Iterator[Setting]:
         for budget in budgets:
             try:
                 config = parse_agent(part.value, self.specs, budget, part.value)
@@ -380,7 +384,7 @@ class _Reader:
             if config.budget:
                 return
 
-    def _from_mapping(self, part: Field, shared: Sequence[int]) -> Iterator[Setting]:
+    def _settings_from_mapping(self, part: Field, shared: Sequence[int]) -> Iterator[Setting]:
         fields = part.any_keys("an agent such as {kind: tb-wa, weight: [1.4, 3]}")
         kind = require(fields, "kind", part, "the key of an agent") if fields else None
         spec = self.specs.get(kind.value) if kind and isinstance(kind.value, str) else None
@@ -447,7 +451,7 @@ def _flag(fields: Mapping[str, Field], key: str, default: bool) -> bool:
     return default if value is None else bool(value)
 
 
-def _default(param: Param, value: int) -> Param:
+def _with_default(param: Param, value: int) -> Param:
     return Param(param.name, param.kind, value, param.help, param.low, param.high)
 
 
@@ -463,7 +467,7 @@ def _changes(entry: Field) -> tuple[RandomChanges | None, ...]:
     return tuple(RandomChanges(int(ticks), float(percent), repeats) for percent, ticks in pairs)
 
 
-def _overlaid(entry: Field, other: Field) -> Field:
+def _overlaid_mapping(entry: Field, other: Field) -> Field:
     """Return a mapping in which the values of keys that both mappings have come from the second one.
 
     The result has the position of the first mapping, so messages name its line numbers.

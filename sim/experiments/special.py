@@ -9,7 +9,7 @@ from sim.experiments.frame import SETTING, Frame, Measure, Where, setting_names
 from sim.experiments.layout import Grouping
 from sim.experiments.tables import Cell, Measured
 
-_BUILD_S = Measure("build_s", "mean", ("build_s",))
+_BUILD_TIME = Measure("build_s", "mean", ("build_s",))
 
 Made = tuple[tuple[str, ...], list[tuple[Cell, ...]]]
 """Content of a table: its headings and its rows."""
@@ -63,15 +63,15 @@ def payoffs(grouping: Grouping, frame: Frame, rivals: Frame, agents: Mapping[str
     """
     value = grouping.values[0]
     names, others = setting_names(frame, agents), setting_names(rivals, agents)
-    known = [(value.of(runs), _move_us(runs), others[key], runs) for key, runs in rivals.groups(SETTING)]
+    known = [(value.of(runs), _us_per_move(runs), others[key], runs) for key, runs in rivals.groups(SETTING)]
     known = [rival for rival in known if rival[0] == rival[0]]
     rows: list[tuple[Cell, ...]] = []
     for key, runs in frame.groups(SETTING):
-        quality, ours = value.of(runs), _move_us(runs)
+        quality, ours = value.of(runs), _us_per_move(runs)
         nearest = min(known, key=lambda rival: abs(rival[0] - quality), default=None)
         if nearest is None or quality != quality:
             continue
-        build_s, gain = _BUILD_S.of(runs), nearest[1] - ours
+        build_s, gain = _BUILD_TIME.of(runs), nearest[1] - ours
         moves = 1e6 * build_s / gain if gain > 0 else float("nan")
         times: tuple[Cell, ...] = (moves, moves * ours / 1e6) if gain > 0 else ("never", "never")
         cells = number_cell(value, runs, grouping.values), number_cell(value, nearest[3], grouping.values)
@@ -90,7 +90,7 @@ def payoffs(grouping: Grouping, frame: Frame, rivals: Frame, agents: Mapping[str
     return (*headings, "s of planning until then"), rows
 
 
-def _move_us(runs: Frame) -> float:
+def _us_per_move(runs: Frame) -> float:
     moves = float(np.nansum(runs.numbers("moves")))
     return 1000.0 * float(np.nansum(runs.numbers("total_ms"))) / moves if moves else float("nan")
 

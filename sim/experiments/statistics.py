@@ -10,10 +10,12 @@ import numpy.typing as npt
 
 Numbers = npt.NDArray[np.float64]
 
-_DRAWS = 2000
+_RESAMPLE_COUNT = 2000
 _MAX_BINS = 12
 _AT_ONCE = 2_000_000  # maximum number of values resampled in one step, which limits the memory for large tables
-_MANY = 20_000  # number of values above which the mean is practically normal, so that no resampling is needed
+_MIN_NORMAL_SIZE = (
+    20_000  # number of values above which the mean is practically normal, so that no resampling is needed
+)
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Interval:
         return f"{self.mean:.4g} [{self.low:.4g}, {self.high:.4g}]"
 
 
-def bootstrap(values: Numbers, seed: int = 0, draws: int = _DRAWS) -> Interval:
+def bootstrap(values: Numbers, seed: int = 0, draws: int = _RESAMPLE_COUNT) -> Interval:
     """Return the mean with its 95 % confidence interval, by the percentile bootstrap.
 
     Equal values give equal intervals. Large samples use the normal approximation instead of resamples.
@@ -45,17 +47,17 @@ def bootstrap(values: Numbers, seed: int = 0, draws: int = _DRAWS) -> Interval:
     mean = float(values.mean())
     if values.size == 1 or values.min() == values.max():
         return Interval(mean, mean, mean, values.size)
-    if values.size >= _MANY:
+    if values.size >= _MIN_NORMAL_SIZE:
         half = 1.959963984540054 * float(values.std(ddof=1)) / sqrt(values.size)
         return Interval(mean, mean - half, mean + half, values.size)
     key = blake2b(values.tobytes(), digest_size=16).digest() + f"{seed} {draws}".encode()
-    if key not in _BOUNDS:  # tables and curves of a report need intervals of the same runs several times
+    if key not in _BOUNDS_CACHE:  # tables and curves of a report need intervals of the same runs several times
         low, high = np.percentile(_resampled_means(values, seed, draws), [2.5, 97.5])
-        _BOUNDS[key] = float(low), float(high)
-    return Interval(mean, *_BOUNDS[key], values.size)
+        _BOUNDS_CACHE[key] = float(low), float(high)
+    return Interval(mean, *_BOUNDS_CACHE[key], values.size)
 
 
-_BOUNDS: dict[bytes, tuple[float, float]] = {}
+_BOUNDS_CACHE: dict[bytes, tuple[float, float]] = {}
 """Cache of intervals, by a digest of the values, the seed and the number of resamples."""
 
 
@@ -102,14 +104,14 @@ def wilcoxon(difference: Numbers) -> float:
     n = moved.size
     if n == 0:
         return 1.0
-    ranks, tie_term = _ranks(np.abs(moved))
+    ranks, tie_term = _averaged_ranks(np.abs(moved))
     statistic = float(ranks[moved > 0].sum())
     mean = n * (n + 1) / 4
     variance = n * (n + 1) * (2 * n + 1) / 24 - tie_term / 48
     return 1.0 if variance <= 0 else erfc(abs(statistic - mean) / sqrt(2 * variance))
 
 
-def _ranks(values: Numbers) -> tuple[Numbers, float]:
+def _averaged_ranks(values: Numbers) -> tuple[Numbers, float]:
     """Return the ranks from 1 with ties averaged, and the sum of t**3 - t over all groups of t equal values."""
     _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)

@@ -58,7 +58,7 @@ class Store:
             self._lock.close()
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _write_transaction(self) -> Iterator[None]:
         """Run a transaction: commit it, or roll it back and raise a ConfigError (for example if the disk is full)."""
         try:
             with self._db:
@@ -76,11 +76,11 @@ class Store:
 
         A new plan deletes the recorded failures. Results are kept.
         """
-        wanted = f"{code_version()}{_versions_of(spec)} {spec.size} {_maps_of(spec)}\n{spec.text}"
+        wanted = f"{code_version()}{_agent_versions(spec)} {spec.size} {_map_versions(spec)}\n{spec.text}"
         if self.meta("plan") == wanted:
             return
         marks = ", ".join("?" * (2 + len(PLANNED)))
-        with self._writing():
+        with self._write_transaction():
             self._db.execute("DELETE FROM plan")
             self._db.execute("DELETE FROM failures")
             self._db.executemany(f"INSERT INTO plan VALUES ({marks})", planned_rows(spec))
@@ -93,7 +93,7 @@ class Store:
 
     def is_planned_on(self, board: Board) -> bool:
         """Return whether the plan was made on this version of a map."""
-        return _word_of(board) in self.meta("plan").partition("\n")[0]
+        return _map_version_text(board) in self.meta("plan").partition("\n")[0]
 
     def _ask(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query; raise a ConfigError if the file is damaged or is no file of results."""
@@ -113,7 +113,7 @@ class Store:
         return str(found[0]) if found else ""
 
     def remember(self, name: str, value: str) -> None:
-        with self._writing():
+        with self._write_transaction():
             self._set_meta(name, value)
 
     # --- results ---
@@ -140,7 +140,7 @@ class Store:
         """
         names = ["key", *(column.name for column in (*MEASURED, *TIMES))]
         marks = ", ".join("?" * len(names))
-        with self._writing():
+        with self._write_transaction():
             self._db.executemany(f"INSERT OR IGNORE INTO results ({', '.join(names)}) VALUES ({marks})", lines)
             self._db.executemany("DELETE FROM failures WHERE key = ?", {(line[0],) for line in lines})
             self._db.executemany("INSERT OR REPLACE INTO failures VALUES (?, ?)", failures)
@@ -214,21 +214,21 @@ class Store:
         return frame
 
 
-def _versions_of(spec: Specification) -> str:
+def _agent_versions(spec: Specification) -> str:
     """Return the versions of all user-defined agents, so that the plan is renewed after their files were edited."""
     settings = (setting for part in spec.parts for setting in part.settings)
     return "".join(sorted({f" {s.kind} {s.params['version']}" for s in settings if "version" in s.params}))
 
 
-def _maps_of(spec: Specification) -> str:
+def _map_versions(spec: Specification) -> str:
     """Return names and digests of all maps, so that the plan is renewed after a map file was edited.
 
     The text of a specification contains only the names of its maps.
     """
-    return " ".join(sorted({_word_of(case.board) for part in spec.parts for case in part.cases}))
+    return " ".join(sorted({_map_version_text(case.board) for part in spec.parts for case in part.cases}))
 
 
-def _word_of(board: Board) -> str:
+def _map_version_text(board: Board) -> str:
     return f"{board.name}={board.key}"
 
 
@@ -270,16 +270,16 @@ def _make_tables(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=NORMAL")
     db.executescript(f"BEGIN; {_SCHEMA} COMMIT")  # in one transaction: concurrent readers see all tables or none
-    _leave_old_plan(db)
+    _drop_old_plan(db)
     _add_new_columns(db)
 
 
-def _only_read(db: sqlite3.Connection) -> None:
+def _set_read_only(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA query_only=ON")
     db.execute("SELECT 1 FROM plan LIMIT 1")
 
 
-def _leave_old_plan(db: sqlite3.Connection) -> None:
+def _drop_old_plan(db: sqlite3.Connection) -> None:
     """Drop a plan whose columns differ from PLANNED, made by another version; `set_plan` will make it again."""
     if _columns_of(db, "plan") != ["row", "key", *(column.name for column in PLANNED)]:
         db.executescript(f"BEGIN; DROP TABLE plan; DELETE FROM meta WHERE name = 'plan'; {_SCHEMA} COMMIT")
@@ -323,17 +323,17 @@ def open_for_reading(folder: Path) -> Store:
         is_there = os.path.exists(folder)
         there = f"one without {FILE}" if os.path.isdir(folder) else "a file" if is_there else "no such folder"
         raise ConfigError(f"{folder}: expected a folder of `{NAME} experiment`, got {there}")
-    *others, last = _ways_to_read(path)
+    *others, last = _read_uris(path)
     for way in others:
         with suppress(sqlite3.Error):
-            return Store(folder, _connected(way, _only_read))
+            return Store(folder, _connected(way, _set_read_only))
     try:
-        return Store(folder, _connected(last, _only_read))
+        return Store(folder, _connected(last, _set_read_only))
     except sqlite3.Error as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
 
 
-def _ways_to_read(path: Path) -> list[str]:
+def _read_uris(path: Path) -> list[str]:
     """Return the URIs to try in turn.
 
     To read a database in WAL mode, SQLite creates two more files in its folder. In a read-only folder it can read the

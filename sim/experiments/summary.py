@@ -14,18 +14,25 @@ from sim.experiments.special import Made, limits, number_cell, payoffs
 from sim.experiments.statistics import bootstrap, compare, unbeaten
 from sim.experiments.tables import UNFINISHED, Cell, Measured, Table
 
-_MEANS = {"trials": Measure("trial", "mean", ("trial",)), "converged": Measure("converged", "mean", ("converged",))}
-_SETTING_TAILS = Measure("suboptimality", "mean", ("suboptimality",)).tails
-_LAST_TRIAL = (
+_TRIAL_MEANS = {
+    "trials": Measure("trial", "mean", ("trial",)),
+    "converged": Measure("converged", "mean", ("converged",)),
+}
+_SETTING_TAIL_MEASURES = Measure("suboptimality", "mean", ("suboptimality",)).tails
+_LAST_TRIAL_NOTE = (
     "Each run by its last trial; the largest tick is that of all. Converged: the share of runs whose last trial taught"
     " the agent nothing."
 )
-_TAILS = "In brackets: median and maximum of the runs."
+_TAILS_NOTE = "In brackets: median and maximum of the runs."
 _UNFINISHED = (
     f"{UNFINISHED} Some of these runs did not finish: they have no cost / optimal, and their other numbers end where"
     " they ended."
 )
-_CONDITIONS = ("part", "every", "rate")  # columns in which compared settings agree: part and random changes of the map
+_CONDITION_COLUMNS = (
+    "part",
+    "every",
+    "rate",
+)  # columns in which compared settings agree: part and random changes of the map
 
 
 def grouping_table(number: int, grouping: Grouping, frame: Frame, agents: Mapping[str, str]) -> Table:
@@ -55,7 +62,7 @@ def grouping_table(number: int, grouping: Grouping, frame: Frame, agents: Mappin
 def annotated(table: Table) -> Table:
     """Return the table with notes that explain the brackets and marks in its cells, if it has any."""
     cells = [cell for row in table.rows for cell in row if isinstance(cell, Measured)]
-    notes = [_TAILS] if any(cell.tails for cell in cells) else []
+    notes = [_TAILS_NOTE] if any(cell.tails for cell in cells) else []
     notes += [_UNFINISHED] if any(cell.unfinished for cell in cells) else []
     return replace(table, note=" ".join(filter(None, [table.note, *notes])))
 
@@ -151,7 +158,7 @@ def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
         best = set(unbeaten([result_of(runs) for _, runs in runs_of]))
         for place, (key, runs) in enumerate(runs_of):
             head: tuple[Cell, ...] = (str(part or ""),) if has_parts else ()
-            taught = tuple(_MEANS[name].of(runs) for name in learning)
+            taught = tuple(_TRIAL_MEANS[name].of(runs) for name in learning)
             lines.append((*head, names[key], *_setting_cells(runs, place in best), *taught))
     headings = (
         "setting",
@@ -168,12 +175,12 @@ def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
         "not beaten",
         *learning,
     )
-    note = " ".join(text for text in (_LAST_TRIAL if learning else "", _said_of_seeds(frame)) if text)
+    note = " ".join(text for text in (_LAST_TRIAL_NOTE if learning else "", _seeds_warning(frame)) if text)
     head = ("part",) if has_parts else ()
     return annotated(Table("settings", "All settings", head + headings, tuple(lines), note))
 
 
-def _said_of_seeds(frame: Frame) -> str:
+def _seeds_warning(frame: Frame) -> str:
     """Return a warning if runs of a setting are identical for every seed, else an empty text.
 
     If neither the agent nor the map uses random numbers, a run with another seed is a repetition and no new evidence.
@@ -194,9 +201,9 @@ def _setting_cells(runs: Frame, is_best: bool) -> tuple[Cell, ...]:
     out = int(runs.numbers("disqualified").sum())
     return (
         len(runs),
-        _marked(int(runs.numbers("arrived").sum()), runs.unfinished),
+        _marked_count(int(runs.numbers("arrived").sum()), runs.unfinished),
         bootstrap(runs.numbers("suboptimality")),
-        *(None if np.isnan(tail := measure.of(runs)) else tail for measure in _SETTING_TAILS),
+        *(None if np.isnan(tail := measure.of(runs)) else tail for measure in _SETTING_TAIL_MEASURES),
         float(np.nansum(runs.numbers("expansions"))) / moves if moves else None,
         int(np.nanmax(runs.numbers("max_expansions"))),
         float(np.nanmean(runs.numbers("back_moves"))),
@@ -206,7 +213,7 @@ def _setting_cells(runs: Frame, is_best: bool) -> tuple[Cell, ...]:
     )
 
 
-def _marked(value: int, unfinished: int) -> Cell:
+def _marked_count(value: int, unfinished: int) -> Cell:
     return Measured(value, unfinished=unfinished) if unfinished else value
 
 
@@ -223,10 +230,10 @@ def comparison_table(frame: Frame, agents: Mapping[str, str]) -> Table:
     names = setting_names(frame, agents)
     lines: list[tuple[Cell, ...]] = []
     has_parts = len(frame.group_rows(["part"])) > 1
-    for (part, *_), rows in frame.groups(_CONDITIONS):
+    for (part, *_), rows in frame.groups(_CONDITION_COLUMNS):
         codes, keys = rows.codes(PROBLEM)
         groups = rows.group_rows(SETTING)
-        costs = {key: _by_problem(rows, chosen, codes, len(keys)) for key, chosen in groups.items()}
+        costs = {key: _costs_by_problem(rows, chosen, codes, len(keys)) for key, chosen in groups.items()}
         found_ways = {key: int(np.count_nonzero(~np.isnan(values))) for key, values in costs.items()}
         rivals = [key for key, count in found_ways.items() if count]
         if len(rivals) < 2:
@@ -238,7 +245,7 @@ def comparison_table(frame: Frame, agents: Mapping[str, str]) -> Table:
             found = compare(costs[key], costs[best])
             head: tuple[Cell, ...] = (str(part or ""),) if has_parts else ()
             p = "< 0.001" if found.p_value < 0.001 else f"{found.p_value:.3f}"
-            count = _marked(found.count, sum(rows.take(groups[side]).unfinished for side in (key, best)))
+            count = _marked_count(found.count, sum(rows.take(groups[side]).unfinished for side in (key, best)))
             lines.append((*head, names[key], names[best], count, found.difference, found.wins, found.losses, p))
     headings = ("setting", "against", "problems", "costs more by (95 %)", "cheaper on", "dearer on", "p (signed ranks)")
     note = (
@@ -249,7 +256,7 @@ def comparison_table(frame: Frame, agents: Mapping[str, str]) -> Table:
     return annotated(Table("comparisons", "On the same problems", heads, tuple(lines), note))
 
 
-def _by_problem(frame: Frame, rows: Any, codes: Any, count: int) -> Any:
+def _costs_by_problem(frame: Frame, rows: Any, codes: Any, count: int) -> Any:
     """Return the cost of a setting's walk on each problem, or nan if the goal was not reached.
 
     Args:

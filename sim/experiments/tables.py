@@ -60,13 +60,13 @@ def number(value: float) -> str:
     return f"{value:.3g}" if abs(value) < 0.1 else f"{value:.2f}"
 
 
-_MARKDOWN = re.compile(r"[\\`*_\[\]<>|~$]|&(?=[a-zA-Z#])")
+_MARKDOWN_SIGNS = re.compile(r"[\\`*_\[\]<>|~$]|&(?=[a-zA-Z#])")
 _BLOCK = re.compile(r"^(\s*)(\d*)([-+#=.)])", re.MULTILINE)  # beginnings of lists, headings and rules
 
 
 def escaped(text: str) -> str:
     """Return a text with all Markdown characters escaped, for use within a line."""
-    return _MARKDOWN.sub(r"\\\g<0>", text)
+    return _MARKDOWN_SIGNS.sub(r"\\\g<0>", text)
 
 
 def escaped_lines(text: str) -> str:
@@ -99,7 +99,7 @@ def _parts(cell: Cell) -> dict[str, str | int | float | None]:
     return {"": cell}
 
 
-_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
+_LATEX_ESCAPES = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     **{sign: f"${sign}$" for sign in "<>|"},  # in text, LaTeX's default font encoding shows other characters for these
     UNFINISHED: r"\dag{}",
@@ -107,15 +107,15 @@ _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasci
 }
 
 
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in text)
+def _latex_text(text: str) -> str:
+    return "".join(_LATEX_ESCAPES.get(sign, sign) for sign in text)
 
 
 def latex(table: Table) -> str:
     """Return a table as LaTeX, with the rules of the package booktabs."""
     columns = "".join("l" if is_text else "r" for is_text in table.are_texts)
-    head = " & ".join(_latex(name) for name in table.headings)
-    body = "".join(" & ".join(_latex(shown(cell)) for cell in row) + " \\\\\n" for row in table.rows)
+    head = " & ".join(_latex_text(name) for name in table.headings)
+    body = "".join(" & ".join(_latex_text(shown(cell)) for cell in row) + " \\\\\n" for row in table.rows)
     title = f"% {' '.join(table.title.split())}\n" if table.title else ""  # a comment ends with its line
     begin, end = f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n", "\\bottomrule\n\\end{tabular}\n"
     return f"{title}% \\usepackage{{booktabs}}\n{begin}{head} \\\\\n\\midrule\n{body}{end}"

@@ -7,10 +7,15 @@ from sim.experiments.columns import NUMBERS, WORDS
 from sim.files.fields import Field
 from sim.params import did_you_mean, shown
 
-_ATTRIBUTES = ("over", "rows", "columns", "by", "falls", "rises", "power", "along")
-_ALONG = ("falls", "rises", "power", "along")  # keys that name an attribute whose values must be numbers
+_ATTRIBUTE_KEYS = ("over", "rows", "columns", "by", "falls", "rises", "power", "along")
+_NUMERIC_ATTRIBUTE_KEYS = (
+    "falls",
+    "rises",
+    "power",
+    "along",
+)  # keys that name an attribute whose values must be numbers
 _RUNS = ("where", "against", "levels")  # keys whose value is a mapping that selects runs
-_SIDES = ("less", "ratio", "crossing", "of")  # keys whose value is a list of two mappings that select runs
+_SIDE_KEYS = ("less", "ratio", "crossing", "of")  # keys whose value is a list of two mappings that select runs
 
 
 def check_words(
@@ -32,36 +37,36 @@ def check_words(
         for field in _along(part):
             if field.value in attributes and field.value not in numbers:
                 field.expect("an attribute that is a number, such as budget")
-        for field in _mappings(part):
-            _check_runs(field, attributes, values)
+        for field in _run_filters(part):
+            _check_run_filter(field, attributes, values)
 
 
 def _named(part: Field) -> Iterator[Field]:
     """Yield the fields whose value is the name of an attribute."""
-    keys = (*_ATTRIBUTES, "x") if part.value.get("kind") == "lines" else _ATTRIBUTES
+    keys = (*_ATTRIBUTE_KEYS, "x") if part.value.get("kind") == "lines" else _ATTRIBUTE_KEYS
     for key in keys:
         if key in part.value:
-            yield from _each(_child(part, key))
+            yield from _each(_child_field(part, key))
 
 
 def _along(part: Field) -> Iterator[Field]:
     """Yield the fields that name the attribute on the x axis of a curve or trend."""
-    keys = (*_ALONG, "x") if part.value.get("kind") == "lines" else _ALONG
-    yield from (_child(part, key) for key in keys if isinstance(part.value.get(key), str))
+    keys = (*_NUMERIC_ATTRIBUTE_KEYS, "x") if part.value.get("kind") == "lines" else _NUMERIC_ATTRIBUTE_KEYS
+    yield from (_child_field(part, key) for key in keys if isinstance(part.value.get(key), str))
 
 
-def _mappings(part: Field) -> Iterator[Field]:
+def _run_filters(part: Field) -> Iterator[Field]:
     """Yield the mappings that select runs."""
-    for key in (*_RUNS, *_SIDES):
+    for key in (*_RUNS, *_SIDE_KEYS):
         if key in part.value:
-            yield from (field for field in _each(_child(part, key)) if isinstance(field.value, dict))
+            yield from (field for field in _each(_child_field(part, key)) if isinstance(field.value, dict))
 
 
-def _check_runs(field: Field, attributes: Collection[str], values: Mapping[str, Collection[str]]) -> None:
+def _check_run_filter(field: Field, attributes: Collection[str], values: Mapping[str, Collection[str]]) -> None:
     for name in field.value:
-        _check(_child(field, name), name, attributes)
-        _check_type(_child(field, name), name)
-        for cell in _each(_child(field, name)) if name in values else ():
+        _check(_child_field(field, name), name, attributes)
+        _check_type(_child_field(field, name), name)
+        for cell in _each(_child_field(field, name)) if name in values else ():
             if isinstance(cell.value, str) and cell.value not in values[name]:
                 known = sorted(filter(None, values[name]))
                 near = did_you_mean(cell.value, known) if known else ""
@@ -82,11 +87,11 @@ def _check(field: Field, name: Any, attributes: Collection[str]) -> None:
         field.complain(f"no run has an attribute {shown(name)}{did_you_mean(name, list(attributes))}")
 
 
-def _child(field: Field, key: Any) -> Field:
+def _child_field(field: Field, key: Any) -> Field:
     return Field(field.problems, (*field.path, key), field.value[key])
 
 
 def _each(field: Field) -> list[Field]:
     if not isinstance(field.value, list):
         return [field]
-    return [_child(field, place) for place in range(len(field.value))]
+    return [_child_field(field, place) for place in range(len(field.value))]
