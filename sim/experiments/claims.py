@@ -1,4 +1,4 @@
-"""Claims of a paper as checks of the results: whether they hold here, and by how much.
+"""Claims of a paper as checks of the results: whether they hold for our runs, and by how much.
 
     {claim: early is cheaper, less: [{agent: tba}, {agent: delayed-astar}], value: suboptimality, over: budget}
     {claim: table 1, printed: {10: 3.83, 25: 2.10}, value: suboptimality, over: budget, where: {agent: tba}, within: 10}
@@ -8,8 +8,8 @@
     {claim: they cross, crossing: [{agent: a}, {agent: b}], along: states, value: expansions, between: [1000, 2500]}
     {claim: real-time, between: [0, 1000], value: most max_expansions, over: agent}
 
-`over` names attributes: the claim must hold for every value of them. A claim that is known not to hold here says
-`expect: false` and `why`.
+`over` names attributes of runs: the claim must hold for every combination of their values. A claim that is known not to
+hold for our runs has the keys `expect: false` and `why`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -64,20 +64,21 @@ class Claim:
 
     text: str  # claim in words
     kind: str  # one of KINDS
-    value: Measure
-    over: tuple[str, ...] = ()  # attributes for whose values the claim is checked one by one
-    where: Mapping[str, Any] = field(default_factory=dict)
+    value: Measure  # measured number
+    over: tuple[str, ...] = ()  # attributes; the claim is checked for each combination of their values
+    where: Mapping[str, Any] = field(default_factory=dict)  # filter for the runs
     sides: tuple[Where, ...] = ()  # two selections of runs, for less, ratio and crossing
     along: str = ""  # attribute on the x axis, for falls, rises, power and crossing
-    printed: Mapping[str, float] = field(default_factory=dict)  # number in the paper by the values of `over`
+    # number in the paper, by the values of `over` joined by blanks
+    printed: Mapping[str, float] = field(default_factory=dict)
     within: float = 10.0  # maximum deviation from a printed number, in percent
     slack: float = 0.0  # tolerance for less, falls and rises, in percent
-    between: Range = _UNBOUNDED
+    between: Range = _UNBOUNDED  # allowed values, for ratio, crossing and between
     least: float = 0.0  # minimum x of the points that a power law is fitted to
-    exponent: Range = _UNBOUNDED
-    factor: Range = _UNBOUNDED
-    expect: bool = True  # whether the claim is known to hold here
-    why: str = ""  # reason if the claim does not hold here
+    exponent: Range = _UNBOUNDED  # allowed exponents of a power law
+    factor: Range = _UNBOUNDED  # allowed factors of a power law
+    expect: bool = True  # False if the claim is known not to hold for our runs
+    why: str = ""  # reason for not holding, if `expect` is False
 
 
 @dataclass(frozen=True)
@@ -131,11 +132,13 @@ def _read_claim(part: Field) -> Claim | None:
 def _kind_of(part: Field, fields: Mapping[str, Field]) -> str:
     """Return the kind of a claim, or an empty text if it has none.
 
-    Keys that do not belong to the kind are noted as mistakes, and so are missing keys without which the claim would
-    hold for every result.
+    Two mistakes are noted: keys that the kind does not use, and missing keys without which any result would fulfil
+    the claim.
     """
     kinds = [kind for kind in KINDS if kind in fields]
-    if len(kinds) > 1 and kinds[-1] == "between":  # here `between` is the range of another kind
+    if (
+        len(kinds) > 1 and kinds[-1] == "between"
+    ):  # `between` is not the kind of this claim, but the range of another kind
         kinds.pop()
     if len(kinds) != 1:
         if part.is_mapping:
@@ -202,12 +205,14 @@ def check(claim: Claim, frame: Frame) -> Verdict:
 
 
 def _combined_verdict(claim: Claim, findings: Sequence[tuple[bool | None, str]], good: str) -> Verdict:
-    """Combine findings: the claim does not hold if one finding is False, and is undecided if one is None.
+    """Return the verdict on a claim from the findings for its groups of runs.
+
+    The claim does not hold if a finding is False; otherwise it is undecided if a finding is None.
 
     Args:
         claim: The claim.
         findings: Whether the claim holds for each group (None if unknown), and the measured numbers as text.
-        good: The text of the verdict if all findings are True. Otherwise it lists the decisive findings.
+        good: The text of the verdict if all findings are True; other verdicts list the decisive findings.
     """
     if not findings:
         return Verdict(claim, None, "no runs")
@@ -243,14 +248,14 @@ def _check_printed(claim: Claim, frame: Frame) -> Verdict:
 class _SidePair:
     """Values of both sides of a claim in one group of runs."""
 
-    place: str  # description of the group, the beginning of its text
-    a: float
-    b: float
+    place: str  # description of the group, printed before the values
+    a: float  # value of the first side
+    b: float  # value of the second side
     text: str  # both values as text
 
 
 def _pairs(claim: Claim, frame: Frame) -> list[_SidePair]:
-    """Return the values of both sides for every group in which both are known."""
+    """Return the values of both sides, for every group of runs in which both values are known."""
     found = []
     for key, part in frame.groups(claim.over):
         runs = [part.where(side) for side in claim.sides]
@@ -291,7 +296,7 @@ def _check_between(claim: Claim, frame: Frame) -> Verdict:
 
 
 def curve(value: Measure, frame: Frame, along: str) -> list[tuple[float, float]]:
-    """Return the points (x, measure) of a curve over an attribute, sorted by x; points with nan are left out."""
+    """Return the points (value of the attribute `along`, measure) of a curve, sorted; points with nan are left out."""
     points = [(key[0], value.of(part)) for key, part in frame.groups([along]) if key[0] is not None]
     return sorted((float(x), y) for x, y in points if not np.isnan(y))
 
@@ -335,9 +340,9 @@ def _check_power(claim: Claim, frame: Frame) -> Verdict:
 
 
 def crossing(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -> float:
-    """Return the smallest x from which the first curve remains below the second, or nan if there is none.
+    """Return the smallest x from which on curve `a` is always below curve `b`, or nan if there is no such x.
 
-    Only points with an x that both curves have are compared.
+    The curves are compared only at values of x that both have.
     """
     other = dict(b)
     points = [(x, y < other[x]) for x, y in a if x in other]
@@ -363,14 +368,17 @@ def _check_crossing(claim: Claim, frame: Frame) -> Verdict:
 
 
 def _said(value: Measure, runs: Frame) -> str:
-    """Return a value as text, with median and maximum if it is a mean of cost ratios."""
+    """Return a measure of runs as text, with median and maximum if the measure is a mean of cost ratios."""
     text = f"{value.of(runs):.4g}"
     tails = [f"{tail.kind_word} {tail.of(runs):.4g}" for tail in value.tails]
     return f"{text} ({', '.join(tails)})" if tails else text
 
 
 def _tails_text(value: Measure, runs: Frame) -> str:
-    """Return the median and maximum over all runs as the end of a sentence, if the value is a mean of cost ratios."""
+    """Return the median and the maximum over all runs as the end of a sentence.
+
+    The text is empty if the measure is not a mean of cost ratios.
+    """
     tails = [f"{tail.kind_word} {tail.of(runs):.4g}" for tail in value.tails]
     return f"; of all runs {', '.join(tails)}" if tails else ""
 

@@ -1,4 +1,7 @@
-"""Table of results in columns, with selection of rows, grouping and measures such as means."""
+"""Table of results in columns, with selection of rows, grouping, and measures such as means.
+
+A row is one run, or one trial of a run whose agent walks several times from start to goal.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +23,7 @@ Where = Mapping[str, Any]
 """Filter for rows: the required value, or a list of allowed values, by attribute: {agent: tba, budget: [10, 100]}."""
 
 SETTING = ("agent", "label", "params", "budget", "every", "rate")
-"""Columns that identify a setting, which is the same for all problems of a part."""
+"""Columns that identify a setting; the settings of a part run on all problems of the part."""
 
 PROBLEM = ("part", "map", "start_x", "start_y", "goal_x", "goal_y", "seed", "every", "rate")
 """Columns that identify a problem; paired comparisons match runs that agree in all of them."""
@@ -43,10 +46,10 @@ KINDS: Mapping[str, Callable[[Numbers], float]] = {
     "sd": deviation,
     "error": standard_error,
 }
-"""Functions that summarise a column, by the word that precedes its name, as in `median cost`."""
+"""Functions that summarise a column, by the word that precedes the name of the column, as in `median cost`."""
 
 KIND_WORDS = {"most": "maximum", "least": "minimum", "sd": "standard deviation of", "error": "standard error of"}
-"""Names of kinds in reports, for kinds that are not called by their key in KINDS there."""
+"""Names in reports of the kinds in KINDS; a kind without an entry is called by its key."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,8 @@ class Measure:
     sums of a ratio are taken over the same runs.
     """
 
-    text: str
-    kind: str  # mean, ratio, or one of KINDS
+    text: str  # measure as a specification names it, such as `median cost`
+    kind: str  # mean, ratio, or a key of KINDS
     names: tuple[str, ...]  # one column, or numerator and denominator of a ratio
 
     @property
@@ -75,7 +78,7 @@ class Measure:
         return tuple(Measure(f"{kind} {self.text}", kind, self.names) for kind in ("median", "most"))
 
     def of(self, frame: "Frame") -> float:
-        """Return the number for all runs of a frame, or nan if no run has the needed values."""
+        """Return the measure of all runs in a frame, or nan if no run has values in all needed columns."""
         columns = [frame.numbers(name) for name in self.names]
         known = ~np.isnan(columns).any(axis=0)
         values = [column[known] for column in columns]
@@ -88,7 +91,7 @@ class Measure:
 
 
 def measure_of(text: str) -> Measure | str:
-    """Return the measure that a text names, or the unknown part of the text."""
+    """Return the measure that a text names; if it names an unknown column, return that part of the text instead."""
     word, _, rest = text.strip().partition(" ")
     kind, names = "mean", [text.strip()]
     if word in KINDS and rest:
@@ -102,10 +105,10 @@ def measure_of(text: str) -> Measure | str:
 
 
 class DamageError(ValueError):
-    """Error raised for a cell whose value no run can have."""
+    """Error raised for a cell of the results file whose value no run can have."""
 
 
-MAX_CELL = 1e18
+MAX_CELL = 1e18  # maximum magnitude of a number in a cell
 _TYPES: Mapping[type, frozenset[type]] = {
     int: frozenset({int, float, type(None)}),
     float: frozenset({int, float, type(None)}),
@@ -122,12 +125,12 @@ class Frame:
 
         Args:
             columns: The arrays by name.
-            params: The parameters of agents, indexed by the codes in the column `params`.
+            params: The different sets of agent parameters. The column `params` contains indices of this list.
         """
         self.columns = dict(columns)
         self.params = list(params)
         self.length = len(next(iter(self.columns.values()))) if self.columns else 0
-        # frame that this one is a selection of, with the mask or the indices of the selected rows
+        # if this frame is a selection: the whole frame, and the boolean mask or the indices of the selected rows
         self._part_of: tuple[Frame, npt.NDArray[Any]] | None = None
 
     def __len__(self) -> int:
@@ -194,7 +197,7 @@ class Frame:
         return len(self) - int(np.isin(self.column("outcome").astype(str), (REACHED, NO_PATH)).sum())
 
     def take(self, chosen: npt.NDArray[Any]) -> "Frame":
-        """Return a frame of selected rows.
+        """Return a frame with a selection of the rows.
 
         Columns are copied lazily, at the first access, because most of the about sixty columns are never used.
 
@@ -207,7 +210,7 @@ class Frame:
         return part
 
     def where(self, wanted: Where) -> "Frame":
-        """Return the rows that match a filter."""
+        """Return a frame with the rows that match a filter."""
         chosen = np.ones(len(self), np.bool_)
         for name, value in wanted.items():
             values = value if isinstance(value, (list, tuple)) else [value]
@@ -216,7 +219,7 @@ class Frame:
         return self if chosen.all() else self.take(chosen)
 
     def groups(self, names: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], "Frame"]]:
-        """Yield (values of the attributes, rows with these values), ordered by the first row of each group."""
+        """Yield (values of the attributes, frame of the rows with them), ordered by the first row of each group."""
         for key, rows in self.group_rows(names).items():
             yield key, self.take(rows)
 
@@ -231,7 +234,10 @@ class Frame:
         return dict(sorted(found.items(), key=lambda item: int(item[1][0])))
 
     def codes(self, names: Sequence[str]) -> tuple[npt.NDArray[np.int64], list[tuple[Any, ...]]]:
-        """Return the group number of each row, and the attribute values of each group."""
+        """Return the group number of each row, and the values of the attributes by group number.
+
+        Rows are in the same group if they agree in all attributes in `names`.
+        """
         whole = np.zeros(len(self), np.int64)
         for name in names:
             code, count = _codes_of(self.column(name))
@@ -243,9 +249,9 @@ class Frame:
 
 
 def shared_out(frame: Frame, name: str) -> Numbers:
-    """Return a column in which each run's value is divided among its trials in proportion to their expansions.
+    """Return a column in which the value of each run is divided among its trials, in proportion to their expansions.
 
-    In the frame, every trial's row holds the value of the whole run.
+    In the frame, the row of every trial contains the value of the whole run.
     """
     last = frame.numbers("last_trial") > 0
     if last.all():
@@ -275,7 +281,7 @@ def _equal_cells(column: npt.NDArray[Any], value: Any) -> npt.NDArray[np.bool_]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a cell as a plain Python value: floats with integer values as int, nan as None."""
+    """Return the value of a cell as a plain Python value: whole numbers as int, and nan as None."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
@@ -284,9 +290,9 @@ def _plain(value: Any) -> Any:
 
 
 def frame_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Frame:
-    """Return a frame of the rows of a store.
+    """Return a frame of the rows of a results file.
 
-    The JSON texts in the column `params` are replaced by codes, which index `Frame.params`.
+    The JSON texts in the column `params` are replaced by indices of `Frame.params`.
 
     Raises:
         DamageError: A cell has a value that no run can have.
@@ -311,11 +317,11 @@ def _check_cells(columns: Mapping[str, Sequence[Any]]) -> None:
     for name, cells in columns.items():
         allowed = _TYPES[KIND_OF.get(name, int)]
         if not {*map(type, cells)} <= allowed or (name in IN_EVERY_ROW and None in cells) or not _are_bounded(cells):
-            for place, cell in enumerate(cells):
+            for index, cell in enumerate(cells):
                 is_missing = cell is None and name in IN_EVERY_ROW
                 if type(cell) not in allowed or is_missing or not _are_bounded([cell]):
                     what = {int: "a whole number", float: "a number", str: "text"}[KIND_OF.get(name, int)]
-                    row = columns.get("row", range(len(cells)))[place]
+                    row = columns.get("row", range(len(cells)))[index]
                     raise DamageError(f"row {row}: {name}: expected {what}, got {shown(cell)}")
 
 
@@ -326,7 +332,7 @@ def _are_bounded(cells: Sequence[Any]) -> bool:
 
 
 def params_of(text: str) -> dict[str, Any]:
-    """Return the parameters that a JSON text contains; raise a DamageError if it contains none."""
+    """Return the parameters that a JSON text contains; raise a DamageError if it is not an object of plain values."""
     try:
         params = json.loads(text)
     except ValueError:
@@ -342,8 +348,8 @@ def params_of(text: str) -> dict[str, Any]:
 def setting_names(frame: Frame, agents: Mapping[str, str]) -> dict[tuple[Any, ...], str]:
     """Return a short name for each setting: its agent or label, and only the values that distinguish it from others.
 
-    Parameters are included if another setting with the same agent and label has other values; budget and rate of
-    changes are included if they are not the same in the whole frame.
+    A parameter is included if another setting with the same agent and label has another value. The budget and the rate
+    of random changes are included if they vary within the frame.
 
     Args:
         frame: The results.

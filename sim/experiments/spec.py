@@ -7,8 +7,8 @@
     budgets: [1, 16]
 
 A file is checked as a whole: maps are opened and problems drawn, and a single ConfigError lists all mistakes, one per
-line. An experiment of several parts lists under `parts` the keys that are not the same for all of them. `small` lists
-the keys that change if the experiment is run in its small size.
+line. An experiment of several parts lists under `parts` the keys whose values differ between the parts. Every
+experiment has two sizes, full and small: `small` lists the keys whose values differ in the small size.
 """
 
 import itertools
@@ -82,26 +82,26 @@ _AGENTS_EXAMPLE = "a list of agents such as ['tb-wa:weight=1', {kind: tb-wa, wei
 class Setting:
     """Agent with values for all of its parameters, and its budget in expansions per tick."""
 
-    kind: str  # key of the agent
-    params: Mapping[str, Value]
+    kind: str  # key of the agent, such as tb-wa
+    params: Mapping[str, Value]  # value of each parameter of the agent
     budget: int  # expansions per tick
-    label: str = ""  # name that the specification gives to the setting
+    label: str = ""  # displayed name from the specification; empty: the name of the agent
 
 
 @dataclass(frozen=True)
 class Part:
     """Part of an experiment: its problems, the settings that run on each of them, and the conditions of the runs."""
 
-    name: str
-    cases: tuple[Case, ...]
-    settings: tuple[Setting, ...]
+    name: str  # name from `parts`; empty if the specification has no `parts`
+    cases: tuple[Case, ...]  # problems
+    settings: tuple[Setting, ...]  # agents with parameters and budgets
     changes: tuple[RandomChanges | None, ...] = (None,)  # random changes of the map; None: no changes
-    seeds: tuple[int, ...] = (0,)
+    seeds: tuple[int, ...] = (0,)  # seeds of random changes and of agents that use random numbers
     trials: int = 1  # maximum number of walks from start to goal per run
     moves: int = int(MOVES.default)  # maximum number of moves of an agent
     ticks: int = int(TICKS.default)  # maximum number of ticks of a world
-    measures: bool = True  # whether non-optimal moves are counted, which needs a search for true distances
-    together: bool = False  # whether all settings of a problem share a world, and so the same random changes
+    measures: bool = True  # whether non-optimal moves are counted, which takes a search for true distances in each run
+    together: bool = False  # whether all settings of a problem run in one world, and so see the same random changes
 
     @property
     def count(self) -> int:
@@ -113,12 +113,12 @@ class Part:
 class Specification:
     """Experiment as its file describes it, in one of its two sizes."""
 
-    name: str  # name of its file without folder and extension
-    text: str  # content of its file
+    name: str  # name of the specification file without folder and extension
+    text: str  # content of the specification file
     parts: tuple[Part, ...]
     title: str = ""
-    paper: str = ""
-    note: str = ""
+    paper: str = ""  # reference to the paper that the experiment repeats
+    note: str = ""  # introduction of the report
     size: str = "full"  # one of SIZES
     slice: int = int(SLICE.default)  # maximum number of problems per task
     cutoff: int = 0  # expansions per tick above which a run is disqualified; 0: no cut-off
@@ -127,7 +127,7 @@ class Specification:
     figures: tuple[Figure, ...] = ()
     # messages about problems that cannot be run or, if only the presentation was read, about parts that it cannot show
     left_out: tuple[str, ...] = ()
-    folder: str = ""  # folder in which its files are searched first
+    folder: str = ""  # folder in which map files are searched first
 
     @property
     def count(self) -> int:
@@ -141,7 +141,7 @@ def load_experiment(
     """Read a specification from a file.
 
     Args:
-        path: The file.
+        path: The specification file.
         specs: All agents by their keys.
         size: One of SIZES.
         maps: Folders in which map files are searched, after the folder of the specification.
@@ -159,8 +159,8 @@ def parse_experiment(
     """Parse the text of a specification. Both sizes are checked, and the requested one is returned.
 
     Args:
-        data: The text.
-        name: The name of its file, for messages.
+        data: The text of the specification.
+        name: The name of the specification file, for messages.
         specs: All agents by their keys.
         size: One of SIZES.
         folders: The folders in which map files are searched, in this order.
@@ -202,7 +202,7 @@ def _text_of(data: bytes | str) -> str:
 
 
 class _Reader:
-    """Reader of one size of a document. It collects mistakes and continues with the remaining fields."""
+    """Reader of a specification in one size. After a mistake it continues with the remaining fields."""
 
     def __init__(self, root: Field, specs: Mapping[str, AgentSpec], places: Places, size: str) -> None:
         self.root, self.specs, self.places, self.size = root, specs, places, size
@@ -211,6 +211,7 @@ class _Reader:
         self.notes: list[str] = []
         self._check_format()
         self.small = self._small_fields()
+        # keys of `problems` in the small size that no part has used so far, by the path of the mapping in the document
         self._unused_small_keys: dict[tuple[str | int, ...], dict[str, Field]] = {}
 
     def read(self, text: str, has_parts: bool = True) -> Specification:
@@ -243,7 +244,10 @@ class _Reader:
         )
 
     def _check_names(self, parts: Sequence[Part]) -> None:
-        """Note names in claims, tables and figures that no run has; do nothing if the parts have mistakes."""
+        """Note attributes, agents, labels and parts in claims, tables and figures that no run has.
+
+        Nothing is checked if the parts have mistakes, because their runs are then unknown.
+        """
         settings = [setting for part in parts for setting in part.settings]
         if self.root.problems.found or not settings:
             return
@@ -316,9 +320,9 @@ class _Reader:
         )
 
     def _with_small_values(self, name: str, fields: dict[str, Field]) -> dict[str, Field]:
-        """Return the fields of a part with the replacements of `small`.
+        """Return the fields of a part in the small size: `small` replaces the values of its keys.
 
-        In `problems`, only keys that the full size has are replaced.
+        Within `problems`, only keys that the full size also has are replaced.
         """
         smaller = {key: part for key, part in self.small.items() if key in PART_KEYS}
         if "parts" in self.small:
@@ -332,7 +336,7 @@ class _Reader:
         return found
 
     def _note_replaced_keys(self, entry: Field, other: Field) -> None:
-        """Record which keys of `problems` in the small size replace a key of the full size, to find unused keys."""
+        """Remove from `_unused_small_keys` the keys of `problems` that replace a key of the full size."""
         keys = (
             other.keys(PROBLEM_KEYS, "what is different of the problems")
             if other.path not in self._unused_small_keys
@@ -343,14 +347,14 @@ class _Reader:
             del spare[key]
 
     def _check_small(self) -> None:
-        """Note parts and keys of problems in `small` that replace nothing in the full size."""
+        """Note as mistakes: parts of `small`, and keys of its `problems`, that the full size does not have."""
         parts = self.fields["parts"].value if "parts" in self.fields else {}
         below = self.small["parts"].value if "parts" in self.small else {}
         if isinstance(parts, dict) and isinstance(below, dict):
             for name in below.keys() - parts.keys():
                 owner = self.small["parts"]
-                place = Field(owner.problems, (*owner.path, name), name)
-                place.complain(f"no such part{did_you_mean(str(name), list(parts))}")
+                field = Field(owner.problems, (*owner.path, name), name)
+                field.complain(f"no such part{did_you_mean(str(name), list(parts))}")
         for spare in self._unused_small_keys.values():
             for entry in spare.values():
                 entry.complain("takes the place of nothing: the problems of the full size do not have it")
@@ -403,7 +407,7 @@ class _Reader:
                 yield Setting(spec.key, params, budget, label)
 
     def _grid(self, spec: AgentSpec, fields: Mapping[str, Field]) -> list[dict[str, Value]]:
-        """Return all combinations of the parameter values that an entry lists."""
+        """Return all combinations of the parameter values that an entry of `agents` lists."""
         axes: dict[str, list[Value]] = {}
         for key, entry in fields.items():
             if key in ("kind", "label", "budgets"):
@@ -427,7 +431,10 @@ def _is_numeric(name: str, settings: Iterable[Setting]) -> bool:
 
 
 def _values(entry: Field, param: Param) -> list[Value]:
-    """Return the legal values of a field that has one value or a list, without duplicates; note illegal values."""
+    """Return the legal values of a field, without duplicates, and note illegal values as mistakes.
+
+    The field contains one value or a list of values.
+    """
     parts = entry.items("") if isinstance(entry.value, list) else [entry]
     if not parts:
         entry.expect("at least one value")
@@ -468,9 +475,9 @@ def _changes(entry: Field) -> tuple[RandomChanges | None, ...]:
 
 
 def _overlaid_mapping(entry: Field, other: Field) -> Field:
-    """Return a mapping in which the values of keys that both mappings have come from the second one.
+    """Return the first mapping, with the values of the second mapping for all keys that both have.
 
-    The result has the position of the first mapping, so messages name its line numbers.
+    The result has the position of the first mapping, so that messages name the line numbers of the first mapping.
     """
     if not isinstance(entry.value, dict) or not isinstance(other.value, dict):
         return entry

@@ -10,12 +10,10 @@ import numpy.typing as npt
 
 Numbers = npt.NDArray[np.float64]
 
-_RESAMPLE_COUNT = 2000
-_MAX_BINS = 12
-_AT_ONCE = 2_000_000  # maximum number of values resampled in one step, which limits the memory for large tables
-_MIN_NORMAL_SIZE = (
-    20_000  # number of values above which the mean is practically normal, so that no resampling is needed
-)
+_RESAMPLE_COUNT = 2000  # default number of resamples of the bootstrap
+_MAX_BINS = 12  # maximum number of bins that `bins` returns
+_AT_ONCE = 2_000_000  # maximum number of values drawn in one step; limits the memory to 16 MB of values
+_MIN_NORMAL_SIZE = 20_000  # sample size from which the mean counts as normally distributed and is not resampled
 
 
 @dataclass(frozen=True)
@@ -23,9 +21,9 @@ class Interval:
     """Mean of a sample with its 95 % confidence interval."""
 
     mean: float
-    low: float
-    high: float
-    count: int
+    low: float  # lower bound
+    high: float  # upper bound
+    count: int  # number of values in the sample
 
     def __str__(self) -> str:
         return f"{self.mean:.4g} [{self.low:.4g}, {self.high:.4g}]"
@@ -34,10 +32,11 @@ class Interval:
 def bootstrap(values: Numbers, seed: int = 0, draws: int = _RESAMPLE_COUNT) -> Interval:
     """Return the mean with its 95 % confidence interval, by the percentile bootstrap.
 
-    Equal values give equal intervals. Large samples use the normal approximation instead of resamples.
+    The resampling has a fixed seed, so equal samples have equal intervals. Samples of at least _MIN_NORMAL_SIZE values
+    are not resampled: their interval is computed from the normal distribution.
 
     Args:
-        values: The sample; nan are left out.
+        values: The sample; values that are nan are left out.
         seed: The seed of the resampling.
         draws: The number of resamples.
     """
@@ -51,14 +50,14 @@ def bootstrap(values: Numbers, seed: int = 0, draws: int = _RESAMPLE_COUNT) -> I
         half = 1.959963984540054 * float(values.std(ddof=1)) / sqrt(values.size)
         return Interval(mean, mean - half, mean + half, values.size)
     key = blake2b(values.tobytes(), digest_size=16).digest() + f"{seed} {draws}".encode()
-    if key not in _BOUNDS_CACHE:  # tables and curves of a report need intervals of the same runs several times
+    if key not in _BOUNDS_CACHE:  # a report needs the interval of the same runs in several tables and curves
         low, high = np.percentile(_resampled_means(values, seed, draws), [2.5, 97.5])
         _BOUNDS_CACHE[key] = float(low), float(high)
     return Interval(mean, *_BOUNDS_CACHE[key], values.size)
 
 
 _BOUNDS_CACHE: dict[bytes, tuple[float, float]] = {}
-"""Cache of intervals, by a digest of the values, the seed and the number of resamples."""
+"""Cache of (low, high) of intervals; the key is a digest of the values, followed by seed and number of resamples."""
 
 
 def _resampled_means(values: Numbers, seed: int, draws: int) -> Numbers:
@@ -83,7 +82,12 @@ class Comparison:
 
 
 def compare(a: Numbers, b: Numbers) -> Comparison:
-    """Compare paired values; pairs in which one value is nan are left out."""
+    """Compare two settings by their values on the same problems; problems with a nan are left out.
+
+    Args:
+        a: The values of the first setting, one for each problem.
+        b: The values of the second setting, in the same order of problems.
+    """
     both = ~(np.isnan(a) | np.isnan(b))
     difference = a[both] - b[both]
     return Comparison(
@@ -98,7 +102,7 @@ def compare(a: Numbers, b: Numbers) -> Comparison:
 def wilcoxon(difference: Numbers) -> float:
     """Return the two-sided p-value of Wilcoxon's signed-rank test, by normal approximation.
 
-    Zeros are left out, tied ranks are averaged, and the variance is corrected for ties.
+    Differences of zero are left out, tied ranks are averaged, and the variance is corrected for ties.
     """
     moved = difference[difference != 0]
     n = moved.size
@@ -112,7 +116,10 @@ def wilcoxon(difference: Numbers) -> float:
 
 
 def _averaged_ranks(values: Numbers) -> tuple[Numbers, float]:
-    """Return the ranks from 1 with ties averaged, and the sum of t**3 - t over all groups of t equal values."""
+    """Return the rank of each value, and the sum of t**3 - t over all groups of t equal values.
+
+    Ranks begin at 1. Equal values have the mean of their ranks.
+    """
     _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     average = last - (counts - 1) / 2
@@ -123,21 +130,21 @@ def _averaged_ranks(values: Numbers) -> tuple[Numbers, float]:
 class Result:
     """Values of a setting by which settings are ranked; nan if a value is unknown."""
 
-    work: float
-    cost: float
-    arrived: float  # share of its runs that arrived
+    work: float  # expansions per move
+    cost: float  # mean of cost / optimal
+    arrived: float  # share of the runs that arrived, from 0 to 1
 
 
 def unbeaten(results: Sequence[Result]) -> list[int]:
     """Return the indices of the settings that are Pareto-optimal in cost and work.
 
     Only settings with the largest share of arrivals are considered, because a setting that gives up on hard problems
-    is cheap on the rest.
+    has a low mean cost on the problems that it solves.
     """
     known = [i for i, result in enumerate(results) if result.work == result.work and result.cost == result.cost]
     most = max((results[i].arrived for i in known), default=0.0)
     kept = [i for i in known if results[i].arrived == most]
-    return [kept[place] for place in pareto([(results[i].work, results[i].cost) for i in kept])]
+    return [kept[index] for index in pareto([(results[i].work, results[i].cost) for i in kept])]
 
 
 def pareto(points: Sequence[tuple[float, float]]) -> list[int]:
@@ -148,10 +155,10 @@ def pareto(points: Sequence[tuple[float, float]]) -> list[int]:
     order = sorted(range(len(points)), key=lambda i: points[i])
     front: list[int] = []
     best = float("inf")
-    for place in order:
-        y = points[place][1]
-        if y < best or (front and points[place] == points[front[-1]]):
-            front.append(place)
+    for index in order:
+        y = points[index][1]
+        if y < best or (front and points[index] == points[front[-1]]):
+            front.append(index)
             best = y
     return sorted(front)
 

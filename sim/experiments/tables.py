@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from sim.experiments.statistics import Interval
 from sim.files.csv_text import csv_text
 
-UNFINISHED = "\u2020"
+UNFINISHED = "\u2020"  # dagger that marks a number if some of its runs did not finish
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Number in a cell, with the information that is needed to judge it."""
+    """Number in a cell, with the spread and the completeness of the runs behind it."""
 
     value: int | float
     tails: tuple[float, float] | None = None  # median and maximum of the runs, if the number is their mean
@@ -27,10 +27,10 @@ class Table:
     """Table of a report."""
 
     name: str  # name of its files without extension
-    title: str
+    title: str  # line above the table
     headings: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    note: str = ""
+    note: str = ""  # explanation below the title
 
     @property
     def are_texts(self) -> list[bool]:
@@ -39,7 +39,7 @@ class Table:
 
 
 def shown(cell: Cell) -> str:
-    """Return a cell as text for reading, with about three significant digits."""
+    """Return the text of a cell for readers, with numbers rounded to about three significant digits."""
     if cell is None:
         return ""
     if isinstance(cell, Interval):
@@ -61,7 +61,7 @@ def number(value: float) -> str:
 
 
 _MARKDOWN_SIGNS = re.compile(r"[\\`*_\[\]<>|~$]|&(?=[a-zA-Z#])")
-_BLOCK = re.compile(r"^(\s*)(\d*)([-+#=.)])", re.MULTILINE)  # beginnings of lists, headings and rules
+_BLOCK = re.compile(r"^(\s*)(\d*)([-+#=.)])", re.MULTILINE)  # signs that begin a list, a heading or a rule
 
 
 def escaped(text: str) -> str:
@@ -82,7 +82,10 @@ def markdown(table: Table) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """Return a table as CSV with all digits; bounds, medians and maxima of cells get columns of their own."""
+    """Return a table as CSV, with numbers in full precision.
+
+    A cell with several numbers (such as a mean with its bounds) is split into several columns.
+    """
     rows = [[_parts(cell) for cell in row] for row in table.rows]
     ends = [list(dict.fromkeys(["", *(end for row in rows for end in row[i])])) for i in range(len(table.headings))]
     headings = [f"{name}{end}" for name, own in zip(table.headings, ends, strict=True) for end in own]
@@ -90,7 +93,7 @@ def as_csv(table: Table) -> str:
 
 
 def _parts(cell: Cell) -> dict[str, str | int | float | None]:
-    """Return the numbers of a cell, by the suffix of the headings of their columns."""
+    """Return the numbers of a cell, by the suffix of their column heading: " low", or "" for the main number."""
     if isinstance(cell, Interval):
         return {"": cell.mean, " low": cell.low, " high": cell.high}
     if isinstance(cell, Measured):
@@ -116,7 +119,9 @@ def latex(table: Table) -> str:
     columns = "".join("l" if is_text else "r" for is_text in table.are_texts)
     head = " & ".join(_latex_text(name) for name in table.headings)
     body = "".join(" & ".join(_latex_text(shown(cell)) for cell in row) + " \\\\\n" for row in table.rows)
-    title = f"% {' '.join(table.title.split())}\n" if table.title else ""  # a comment ends with its line
+    title = (
+        f"% {' '.join(table.title.split())}\n" if table.title else ""
+    )  # one line, because a LaTeX comment ends with its line
     begin, end = f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n", "\\bottomrule\n\\end{tabular}\n"
     return f"{title}% \\usepackage{{booktabs}}\n{begin}{head} \\\\\n\\midrule\n{body}{end}"
 

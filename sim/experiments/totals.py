@@ -8,23 +8,23 @@ from typing import Any
 
 @dataclass
 class Totals:
-    """Sums over the runs of one setting. Ratios of cost are kept only for runs that arrived; others have none."""
+    """Sums over the runs of one setting. Only runs that arrived have a ratio of costs, so `ratios` may be shorter."""
 
-    runs: int = 0
-    arrived: int = 0
+    runs: int = 0  # number of runs added
+    arrived: int = 0  # number of runs that reached the goal
     ratios: list[float] = field(default_factory=list)  # cost / optimal of each run that arrived
     moves: int = 0
     back_moves: int = 0
     ticks: int = 0
     expansions: int = 0
     most: int = 0  # maximum number of expansions in a tick
-    planning_ms: float = 0.0
+    planning_ms: float = 0.0  # processor time of planning, in milliseconds
 
     def add(self, run: Mapping[str, Any]) -> None:
         """Add a run.
 
         Args:
-            run: Its results, by the names of columns.
+            run: The results of the run, by the names of the columns.
         """
         self.runs += 1
         if run["outcome"] == "reached" and run["suboptimality"] is not None:

@@ -1,4 +1,7 @@
-"""Checks that claims, tables and figures use only attributes, agents, labels and parts that a specification has."""
+"""Checks that claims, tables and figures use only attributes, agents, labels and parts that a specification has.
+
+An attribute is a property of a run, such as its agent, its budget or a parameter of its agent.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -7,27 +10,28 @@ from sim.experiments.columns import NUMBERS, WORDS
 from sim.files.fields import Field
 from sim.params import did_you_mean, shown
 
+# keys whose value is the name of an attribute, or a list of such names
 _ATTRIBUTE_KEYS = ("over", "rows", "columns", "by", "falls", "rises", "power", "along")
 _NUMERIC_ATTRIBUTE_KEYS = (
     "falls",
     "rises",
     "power",
     "along",
-)  # keys that name an attribute whose values must be numbers
-_RUNS = ("where", "against", "levels")  # keys whose value is a mapping that selects runs
+)  # keys whose value is the name of a numeric attribute
+_RUNS = ("where", "against", "levels")  # keys whose value is a mapping that selects runs, as in {agent: tba}
 _SIDE_KEYS = ("less", "ratio", "crossing", "of")  # keys whose value is a list of two mappings that select runs
 
 
 def check_words(
     entry: Field, attributes: Collection[str], values: Mapping[str, Collection[str]], numbers: Collection[str]
 ) -> None:
-    """Note names that no run has, and attributes of the wrong type.
+    """Note as mistakes: attributes or values that no run has, and attributes of the wrong type.
 
     Args:
-        entry: The claims, tables or figures.
-        attributes: All attributes of runs.
-        values: All values of those attributes whose values are checked.
-        numbers: The attributes whose values are all numbers.
+        entry: The list of claims, tables or figures; receives the mistakes.
+        attributes: The names of all attributes of runs.
+        values: All values that runs have, by attribute; the values of other attributes are not checked.
+        numbers: The names of the attributes whose values are all numbers.
     """
     for part in entry.items("") if isinstance(entry.value, list) else []:
         if not isinstance(part.value, dict):
@@ -56,7 +60,7 @@ def _along(part: Field) -> Iterator[Field]:
 
 
 def _run_filters(part: Field) -> Iterator[Field]:
-    """Yield the mappings that select runs."""
+    """Yield the fields whose value is a mapping that selects runs."""
     for key in (*_RUNS, *_SIDE_KEYS):
         if key in part.value:
             yield from (field for field in _each(_child_field(part, key)) if isinstance(field.value, dict))
@@ -74,7 +78,7 @@ def _check_run_filter(field: Field, attributes: Collection[str], values: Mapping
 
 
 def _check_type(field: Field, name: Any) -> None:
-    """Note values of the wrong type: text for a numeric attribute, or a number for a text attribute."""
+    """Note as mistakes: text as the value of a numeric attribute, and a number as the value of a text attribute."""
     for cell in _each(field):
         if name in NUMBERS and isinstance(cell.value, str):
             cell.expect("a number")
@@ -94,4 +98,4 @@ def _child_field(field: Field, key: Any) -> Field:
 def _each(field: Field) -> list[Field]:
     if not isinstance(field.value, list):
         return [field]
-    return [_child_field(field, place) for place in range(len(field.value))]
+    return [_child_field(field, index) for index in range(len(field.value))]
