@@ -1,4 +1,7 @@
-"""Recommendation of agents for a map: candidates, their measurement on random problems, and their ranking."""
+"""Recommendation of agents for a map: candidates, their measurement on random problems, and their ranking.
+
+A candidate is an agent with parameters and a budget. A unit is one of many agents that walk on the map together.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +20,7 @@ from sim.experiments.statistics import pareto
 from sim.experiments.totals import Totals
 from sim.params import Value, parse_params
 
-BUDGETS = (4, 16, 64, 256)
+BUDGETS = (4, 16, 64, 256)  # expansions per tick
 _KINDS: tuple[tuple[str, Mapping[str, Value]], ...] = (
     ("tba", {}),
     ("tba", {"switch": "longer"}),
@@ -30,17 +33,18 @@ _KINDS: tuple[tuple[str, Mapping[str, Value]], ...] = (
 )
 _PATIENCE = 100  # maximum number of moves of a candidate, per unit of cost of the cheapest path
 MAX_COMPARED_UNITS = 200
-"""Maximum number of units that walk together in the comparison of all settings; larger numbers are extrapolated."""
+"""Maximum number of units that walk together when settings are compared; times of more units are extrapolated."""
 
 MAX_MEASURED = 2000
-"""Maximum number of units that walk together to verify the answer; memory and time grow with the number."""
+"""Maximum number of units that walk together when the recommendation is verified; limits memory and time."""
 
-_MAX_STEPS = 10  # maximum number of measurements in the search for the number of units that fit
-_MAX_FIT_RATIO = 1.1  # the search ends if the smallest number that did not fit / the largest that did is at most this
+_MAX_STEPS = 10  # maximum number of measurements in `most_that_fit`
+_MAX_FIT_RATIO = 1.1  # `most_that_fit` ends if (smallest number that did not fit) / (largest that did) is at most this
 
-# ticks of an unmeasured first run; in a game, units use memory again that earlier units have used, so its pages exist
+# Ticks of a first run that is not measured. It touches the pages of memory that the measured run then uses again, as in
+# a game, in which units use the memory of earlier units.
 _TOUCH_TICKS = 20
-_MIN_COMPARED_UNITS = 32  # minimum number of walks behind a mean; fewer units walk several times, on other problems
+_MIN_COMPARED_UNITS = 32  # minimum number of walks behind a mean; with fewer units, several worlds are measured
 _NAMES = [column.name for column in (*MEASURED, *TIMES)]
 
 
@@ -52,10 +56,10 @@ class Together:
     make the mean of a walking crowd too small.
     """
 
-    units: int
-    frames_ms: float = 0.0
+    units: int  # number of units in a world
+    frames_ms: float = 0.0  # sum over the frames, in milliseconds of processor time
     unit_ticks: int = 0  # number of walking units, summed over the frames
-    longest_ms: float = 0.0
+    longest_ms: float = 0.0  # longest frame, in milliseconds of processor time
 
     @property
     def unit_us(self) -> float:
@@ -65,14 +69,14 @@ class Together:
 
 @dataclass
 class Candidate:
-    """Setting to be recommended or rejected, with its results on the problems tried so far."""
+    """Setting that may be recommended, with its results on the problems that have been run so far."""
 
-    kind: str
+    kind: str  # key of the agent
     params: Mapping[str, Value]
-    budget: int
-    name: str
+    budget: int  # expansions per tick
+    name: str  # displayed name with parameters and budget
     totals: Totals = field(default_factory=Totals)
-    is_out: bool = False  # whether it failed to reach the goal of some problem
+    is_out: bool = False  # whether the goal of any problem was not reached; the candidate is then rejected
     together: Together | None = None  # frame times with many units, None until they are measured
 
     def take(self, line: Line) -> None:
@@ -110,7 +114,7 @@ def candidates(specs: Mapping[str, AgentSpec], budget: int | None) -> list[Candi
 
     Args:
         specs: All agents by their keys.
-        budget: The only budget to try, or None for all of BUDGETS. Settings that do not allow the budget are left out.
+        budget: The only budget to try, or None for all of BUDGETS. An agent is left out for budgets that are too small.
     """
     found = []
     for kind, given in _KINDS:
@@ -124,7 +128,9 @@ def candidates(specs: Mapping[str, AgentSpec], budget: int | None) -> list[Candi
 
 
 def job_for(candidate: Candidate, case: Case, length: float) -> Job:
-    """Return the run of a candidate on a problem, with limits on moves and ticks that depend on the path length.
+    """Return the job that runs a candidate on a problem, with limits on moves and ticks.
+
+    The limits are proportional to the length of the cheapest path.
 
     Args:
         candidate: The setting.
@@ -146,15 +152,15 @@ def measured_together(
 
     Args:
         candidate: The setting.
-        cases: The problems of the units; reused in turn if there are more units.
+        cases: The problems of the units, used in turn; they are used again if there are more units than problems.
         specs: All agents by their keys.
         units: The number of units.
         clock: Returns the current time in seconds.
     """
     found = Together(units)
-    ways = cycle(cases)
+    problems = cycle(cases)
     for _ in range(-(-_MIN_COMPARED_UNITS // found.units)):
-        _measure_frames(found, candidate, list(islice(ways, found.units)), specs, clock)
+        _measure_frames(found, candidate, list(islice(problems, found.units)), specs, clock)
     return found
 
 
@@ -179,13 +185,14 @@ def _measure_frames(
 
 
 def most_that_fit(measure: Callable[[int], float], budget_ms: float, guess: int) -> int:
-    """Return approximately the largest number of units whose longest frame fits, or 0 if not even one unit fits.
+    """Return approximately the largest number of units whose longest frame is within a limit.
 
-    The returned number has itself been measured to fit, so a request for that number will be answered with yes.
+    The result is 0 if not even one unit fits. Any other result has itself been measured to fit, so a later request for
+    that number of units is answered with YES.
 
     Args:
         measure: Returns the longest frame in milliseconds for a number of units.
-        budget_ms: The limit for the longest frame.
+        budget_ms: The limit for the longest frame, in milliseconds.
         guess: The number of units to measure first.
     """
     fits, fits_not, units = 0, MAX_MEASURED + 1, max(1, min(MAX_MEASURED, guess))
@@ -197,7 +204,9 @@ def most_that_fit(measure: Callable[[int], float], budget_ms: float, guess: int)
             fits_not = units
         if fits_not <= max(fits + 1, _MAX_FIT_RATIO * fits):
             break
-        aim = int(units * budget_ms / max(longest_ms, 1e-6))  # exact if frame time is proportional to the units
+        aim = int(
+            units * budget_ms / max(longest_ms, 1e-6)
+        )  # number of units that fits if frame time is proportional to it
         if not fits:
             units = max(1, min(aim, fits_not // 2))
         elif fits_not > MAX_MEASURED:
@@ -208,7 +217,10 @@ def most_that_fit(measure: Callable[[int], float], budget_ms: float, guess: int)
 
 
 YES, IN_TURN, NO = "yes", "in turn", "no"
-"""Answers to whether the units fit: in every frame; only if they take turns at planning (`tick_ms`); not at all."""
+"""Answers to whether the planning of all units fits into a frame.
+
+YES: in every frame. IN_TURN: in the mean frame, so that units must plan in turn (scenario key `tick_ms`). NO: neither.
+"""
 
 
 @dataclass(frozen=True)
@@ -243,6 +255,8 @@ class Need:
 
 def worth_a_crowd(tried: Iterable[Candidate]) -> list[Candidate]:
     """Return the candidates that arrived on every problem, in the order in which crowds of them should be measured.
+
+    A crowd is a world with many units.
 
     Pareto-optimal candidates (in time and cost) come first, then all others, both sorted by the cost of their walks.
     """

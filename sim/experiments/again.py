@@ -1,4 +1,4 @@
-"""Reconstruction of runs from the rows of an experiment's results: their specification, their world, a scenario."""
+"""Reconstruction of runs from the rows of an experiment's results: specification, job, and scenario file of a run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from sim.results import MOVE_LIMIT, STUCK
 
 
 def specification_of(store: Store, specs: Mapping[str, AgentSpec], maps: Sequence[Path] = ()) -> Specification:
-    """Return the specification behind stored results, parsed from the copy of its text in the folder.
+    """Return the specification of stored results, parsed from the copy of its text that is stored with the results.
 
     Args:
         store: The results.
@@ -32,7 +32,7 @@ def specification_of(store: Store, specs: Mapping[str, AgentSpec], maps: Sequenc
 
 @dataclass(frozen=True)
 class Found:
-    """Row of the results: its problem, the job that computes it, and the key of its run in the job."""
+    """Row of the results that was found in the plan: its problem, the job that computes it, and the key of its run."""
 
     case: Case
     job: Job
@@ -71,7 +71,7 @@ def found_as_it_was(store: Store, spec: Specification, row: int) -> Found:
 
 
 def scenario_of(store: Store, spec: Specification, row: int) -> Scenario:
-    """Return the run of a row as a scenario that contains its map, so that the file can be sent to other people."""
+    """Return the run of a row as a scenario. The scenario contains the map, so its file can be sent to other people."""
     there = found_as_it_was(store, spec, row)
     grid, job = there.case.board.grid, there.job
     return Scenario(

@@ -1,4 +1,4 @@
-"""Content of figures as plain numbers, for the code that draws them on paper or in the window."""
+"""Content of figures as plain numbers, for the code that draws figures in files or in the window."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,21 +21,21 @@ _MAX_SERIES = 14  # maximum number of curves in a figure; readers cannot disting
 class Series:
     """Series of points in a chart, such as one curve."""
 
-    name: str
+    name: str  # entry in the legend
     points: tuple[Point, ...]
-    spans: tuple[Point, ...] = ()  # confidence interval of y for each point
-    words: tuple[str, ...] = ()  # description of each point
+    spans: tuple[Point, ...] = ()  # (low, high) of the confidence interval of y, for each point; empty: no intervals
+    words: tuple[str, ...] = ()  # description of each point; empty: no descriptions
     is_line: bool = True  # whether points are joined by lines
-    is_steps: bool = False  # whether it is drawn as steps that are level around each point, as in a histogram
-    is_quiet: bool = False  # whether it is drawn as grey rings behind the other series, as the Pareto front is
-    is_printed: bool = False  # whether it is drawn hollow and dotted, as the numbers printed in a paper are
-    unfinished: tuple[bool, ...] = ()  # whether some of its runs did not finish, for each point
-    place: int = -1  # index that chooses colour and marker; -1: the index of the series itself
+    is_steps: bool = False  # whether the series is drawn as horizontal steps, with a point at the middle of each step
+    is_quiet: bool = False  # whether the series is drawn as grey rings behind all others, as the Pareto front is
+    is_printed: bool = False  # whether the points are numbers printed in a paper, drawn hollow and dotted
+    unfinished: tuple[bool, ...] = ()  # for each point, whether some of the runs behind it did not finish
+    place: int = -1  # number that selects colour and marker; -1: the index of the series in the chart
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Figure as data."""
+    """Content of a figure."""
 
     name: str  # name of its files without extension
     title: str
@@ -49,7 +49,7 @@ class Chart:
 
 
 def worded(measure: str) -> str:
-    """Return the name of a measure on axes and in headings; it is unique among measures.
+    """Return the displayed name of a measure on axes and in headings; different measures have different names.
 
     Names of quotients end in "mean of runs", or in "pooled" if one sum over all runs is divided by another.
     """
@@ -117,31 +117,32 @@ def _side(side: Mapping[str, Any], agents: Mapping[str, str]) -> str:
 
 
 def zoomed(chart: Chart, zoom: Mapping[str, Point]) -> Chart:
-    """Return a chart without the points outside some limits; its note gives their number.
+    """Return a chart without the points outside some limits; the note of the chart gives the number of these points.
 
     Args:
         chart: The chart.
         zoom: The limits of the axes "x" and "y".
     """
-    ends = [zoom.get(axis, (-float("inf"), float("inf"))) for axis in "xy"]
-    series = [_within(series, ends) for series in chart.series]
+    limits = [zoom.get(axis, (-float("inf"), float("inf"))) for axis in "xy"]
+    series = [_within(series, limits) for series in chart.series]
     left = sum(len(a.points) - len(b.points) for a, b in zip(chart.series, series, strict=True))
     note = " ".join(text for text in (chart.note, f"{left:,} points lie outside." if left else "") if text)
     return replace(chart, series=tuple(series), note=note, zoom=zoom)
 
 
-def _within(series: Series, ends: Sequence[Point]) -> Series:
-    places = [
+def _within(series: Series, limits: Sequence[Point]) -> Series:
+    """Return a series without the points outside the limits of the axes x and y."""
+    indices = [
         i
         for i, point in enumerate(series.points)
-        if all(low <= value <= high for value, (low, high) in zip(point, ends, strict=True))
+        if all(low <= value <= high for value, (low, high) in zip(point, limits, strict=True))
     ]
     return replace(
         series,
-        points=tuple(series.points[i] for i in places),
-        spans=tuple(series.spans[i] for i in places) if series.spans else (),
-        words=tuple(series.words[i] for i in places) if series.words else (),
-        unfinished=tuple(series.unfinished[i] for i in places) if series.unfinished else (),
+        points=tuple(series.points[i] for i in indices),
+        spans=tuple(series.spans[i] for i in indices) if series.spans else (),
+        words=tuple(series.words[i] for i in indices) if series.words else (),
+        unfinished=tuple(series.unfinished[i] for i in indices) if series.unfinished else (),
     )
 
 
@@ -157,7 +158,7 @@ def _map(figure: Figure) -> Chart:
 
 
 def _printed_series(figure: Figure, names: Sequence[str]) -> Iterable[Series]:
-    """Yield the numbers printed in a paper, in the colours of our series with the same names."""
+    """Yield series of numbers printed in a paper, in the colours of the measured series with the same names."""
     for name, points in figure.printed.items():
         place = names.index(name) if name in names else -1
         yield Series(f"{name} (printed)", points, is_line=figure.kind == "lines", is_printed=True, place=place)
@@ -220,7 +221,7 @@ def number_of(measure: Measure, sides: Sequence[Where], runs: Frame) -> float:
 
     Args:
         measure: The measure.
-        sides: Empty, or two selections of runs: the number of the first is divided by the number of the second.
+        sides: Empty, or two selections of runs; the result is then the number of the first / the number of the second.
         runs: The runs.
     """
     if not sides:
@@ -230,12 +231,12 @@ def number_of(measure: Measure, sides: Sequence[Where], runs: Frame) -> float:
 
 
 def unfinished_of(sides: Sequence[Where], runs: Frame) -> int:
-    """Return how many of the runs behind `number_of` did not finish."""
+    """Return the number of unfinished runs among the runs from which `number_of` computes its number."""
     return sum(runs.where(side).unfinished for side in sides) if sides else runs.unfinished
 
 
 def _level_lines(figure: Figure, frame: Frame, curves: Sequence[Series], agents: Mapping[str, str]) -> Iterable[Series]:
-    """Yield horizontal lines for runs that have no x value, in the colours of the curves with the same names."""
+    """Yield a horizontal line for each group of runs without x values, in the colour of the curve of the same name."""
     xs, names = [x for curve in curves for x, _ in curve.points], [curve.name for curve in curves]
     word = _side(figure.levels or {}, agents)
     for key, runs in frame.groups(figure.by):
@@ -253,7 +254,7 @@ def _span(measure: Measure, runs: Frame) -> Point:
 
 
 def _histogram_series(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[Series]:
-    """Yield the shares of runs in bins for each value of `by`; all series share their bins.
+    """Yield a series for each value of `by`, with the share of its runs in each bin. All series have the same bins.
 
     The x of each point is the middle of its bin.
     """
@@ -326,7 +327,9 @@ def _varying_names(frame: Frame) -> list[str]:
 
 
 def _chart_over(name: str, value: str, frame: Frame, agents: Mapping[str, str]) -> Chart:
-    """Return the chart of a measure over a number, with a curve for each combination of the other varying numbers.
+    """Return the chart of a measure over an attribute, with a curve for each agent and each combination of the others.
+
+    The other attributes are the remaining numeric attributes that vary among the runs.
 
     If there are more than _MAX_SERIES curves, every n-th one is kept.
 
@@ -362,10 +365,10 @@ def growth(frame: Frame, agents: Mapping[str, str]) -> Chart:
     step = max(1, -(-len(settings) // _MAX_SERIES))
     for key, runs in settings[::step]:
         lengths, work = runs.numbers("optimal"), runs.numbers("expansions")
-        place = np.clip(np.searchsorted(edges, lengths, "right") - 1, 0, max(0, edges.size - 2))
-        filled = [i for i in range(edges.size - 1) if (place == i).any() and np.isfinite(lengths[place == i]).all()]
-        points = tuple((float(lengths[place == i].mean()), float(work[place == i].mean())) for i in filled)
-        unfinished = tuple(runs.take(place == i).unfinished > 0 for i in filled)
+        bin_of = np.clip(np.searchsorted(edges, lengths, "right") - 1, 0, max(0, edges.size - 2))
+        filled = [i for i in range(edges.size - 1) if (bin_of == i).any() and np.isfinite(lengths[bin_of == i]).all()]
+        points = tuple((float(lengths[bin_of == i].mean()), float(work[bin_of == i].mean())) for i in filled)
+        unfinished = tuple(runs.take(bin_of == i).unfinished > 0 for i in filled)
         series.append(Series(names[key], points, unfinished=unfinished))
     note = f"{len(series)} of {len(settings)} settings" if step > 1 else ""
     return Chart(

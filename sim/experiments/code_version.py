@@ -12,12 +12,12 @@ from hashlib import blake2b
 
 from sim.program import ROOT
 
-_IGNORED_PACKAGES = ("experiments", "files", "time")  # packages of sim/ that do not affect any result
+_IGNORED_PACKAGES = ("experiments", "files", "time")  # packages of sim/ on which no result of a run depends
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _NameBinder = (
     ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping
-)  # nodes that bind a name without a Name
+)  # nodes that bind a name as a plain string
 _IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 
@@ -35,10 +35,11 @@ def code_version() -> str:
 
 
 def canonical_source(source: str) -> str:
-    """Return the syntax tree of `source` as text that is the same for every source that computes the same.
+    """Return the syntax tree of `source` as text, without everything that cannot affect results.
 
-    Local variables are numbered in the order in which they are bound. The text does not depend on the version of
-    Python: fields that are empty are left out, because later versions add fields.
+    Comments, docstrings and positions are left out, and local variables are replaced by numbers in the order in which
+    they are bound. Empty fields are left out as well, because later versions of Python add fields; the text therefore
+    does not depend on the version of Python.
     """
     return "".join(_canonical_tokens(ast.parse(source), {}, 0))
 
@@ -48,8 +49,8 @@ def _canonical_tokens(node: object, names: Mapping[str, str], depth: int) -> Ite
 
     Args:
         node: A syntax node, a list of nodes, or a plain value.
-        names: The replacement of every local variable that is visible here.
-        depth: How many scopes with local variables surround the node.
+        names: The replacement of every local variable that is visible at the node, by its name.
+        depth: The number of scopes with local variables that surround the node.
     """
     if isinstance(node, list):
         yield "["
@@ -94,7 +95,7 @@ def _node_tokens(node: ast.AST, names: Mapping[str, str], depth: int) -> Iterato
 
 
 def _evaluated_outside(node: ast.AST) -> tuple[str, ...]:
-    """Return the fields of a scope that Python evaluates in the surrounding scope."""
+    """Return the fields of a node, such as decorators, that Python evaluates outside the scope of the node."""
     if isinstance(node, ast.ClassDef):
         return ("bases", "keywords", "decorator_list")
     return ("args", "decorator_list", "returns") if isinstance(node, _Function) else ()
@@ -103,7 +104,10 @@ def _evaluated_outside(node: ast.AST) -> tuple[str, ...]:
 def _generator_tokens(
     generators: list[ast.comprehension], outer: Mapping[str, str], inner: Mapping[str, str], depth: int
 ) -> Iterator[str]:
-    """Yield the loops of a comprehension; Python evaluates the first iterable in the surrounding scope."""
+    """Yield the canonical text of the loops of a comprehension.
+
+    Python evaluates the iterable of the first loop in the surrounding scope.
+    """
     for index, loop in enumerate(generators):
         is_outside = index == 0
         yield from _canonical_tokens(loop.target, inner, depth + 1)
@@ -118,7 +122,7 @@ def _is_docstring(node: object) -> bool:
 
 
 def _local_names(scope: ast.AST, depth: int) -> dict[str, str]:
-    """Return the replacements of the names that this scope binds; parameters replace themselves."""
+    """Return the replacements of the names that a scope binds; parameters keep their names."""
     if isinstance(scope, _Comprehension):
         bound = [name for loop in scope.generators for name in _bound_names([loop.target])]
         return _numbered_names(bound, depth)

@@ -1,4 +1,7 @@
-"""Columns of an experiment's results: the single list that store, files, reports and claims use."""
+"""Columns of an experiment's results.
+
+The results file, the exported files, the reports and the checks of claims all use this list.
+"""
 
 from dataclasses import dataclass
 
@@ -10,8 +13,8 @@ class Column:
     """Column of the results."""
 
     name: str
-    kind: type  # int, float or str; cells of every kind may be None if they are missing
-    help: str
+    kind: type  # type of the values: int, float or str; a missing value is None
+    help: str  # meaning, for the table of columns in docs/results.md
 
 
 PLANNED = (
@@ -33,13 +36,13 @@ PLANNED = (
     Column("every", int, "ticks between random changes of the map"),
     Column("rate", float, "percent of cells that one of them redraws"),
 )
-"""Columns that the specification determines before a run."""
+"""Columns whose values the specification determines before a run."""
 
 _EXCLUDED_MEASURES = {"trial", "back_move_share", "mean_expansions"}
-"""Measures that MEASURED does not take from MEASURES: `trial` is its first column, reports compute the others."""
+"""Measures in MEASURES that are not copied to MEASURED: `trial` is listed there, reports compute the others."""
 
 MEASURED = (
-    # key and trial together identify a line of results
+    # the key of the run and the number of the trial together identify a line of results
     Column("trial", int, "number of the walk, of agents that keep what they learn"),
     Column(
         "outcome",
@@ -57,7 +60,7 @@ MEASURED = (
 """Columns that a run measures and that are the same on every machine."""
 
 OF_WHO_ARRIVED = ("suboptimality", "game_time")
-"""Columns that reports use only for runs that arrived: an unfinished walk may cost less than the cheapest path."""
+"""Columns that reports use only for runs that arrived: an unfinished walk may cost less than the cheapest path does."""
 
 OF_WHOLE_RUNS = ("planning_ms", "changes_ms")
 """Columns that are measured for a whole run, not for each trial."""
@@ -67,7 +70,7 @@ TIMES = (
     Column("changes_ms", float, "processor time of taking in changes of the map"),
     Column("build_ms", float, "processor time of making the whole database, if necessary by what a part of it took"),
 )
-"""Columns with times, which differ each time a run is computed."""
+"""Columns with processor times, which differ each time a run is computed."""
 
 DERIVED = {
     "expansions_per_move": "expansions / moves of a run",
@@ -85,7 +88,7 @@ DERIVED = {
     "last_trial": "1 on the last line of a run, its only one without `trials`",
     "converged": "1 if the trial taught the agent nothing",
 }
-"""Columns that reports compute from other columns, with their meanings; files of results do not contain them."""
+"""Columns that reports compute from other columns, with their meanings; result files do not contain these columns."""
 
 RATIOS = {
     "suboptimality": "cost / optimal",
@@ -96,14 +99,15 @@ RATIOS = {
     "us_per_move": "us of planning / move",
     "back_move_share": "back-moves in % of non-optimal moves",
 }
-"""Quotients of single runs, with their displayed names.
+"""Columns that are a quotient computed for each run, with their displayed names.
 
-The mean of such a quotient differs from the pooled quotient, which is one sum over all runs divided by another.
+The mean of such a column differs from the pooled quotient (the sum of the numerators of all runs divided by the sum of
+their denominators).
 """
 
 COST_RATIOS = ("suboptimality", "suboptimality_percent", "bound_share")
-"""Quotients of costs. They may be a hundred times larger than usual in a few runs, so reports show their median and
-maximum next to their mean."""
+"""Columns that are a quotient of costs. In a few runs they may be a hundred times larger than usual, so reports show
+their median and maximum next to their mean."""
 
 AXES = {
     "optimal": "cost of the cheapest path",
@@ -129,7 +133,9 @@ AXES = {
 NUMBERS = frozenset(
     [*(c.name for c in (*PLANNED, *MEASURED, *TIMES) if c.kind is not str), *DERIVED],
 )
+"""Names of all columns with numbers."""
 WORDS = frozenset(c.name for c in (*PLANNED, *MEASURED) if c.kind is str)
+"""Names of all columns with text."""
 
 KIND_OF = {column.name: column.kind for column in (*PLANNED, *MEASURED, *TIMES)}
 IN_EVERY_ROW = frozenset(

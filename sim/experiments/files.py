@@ -21,7 +21,10 @@ TIME_COLUMNS = ("row", "trial", *(column.name for column in TIMES))
 
 
 def write_tables(store: Store) -> None:
-    """Write results.csv, which is identical for every run of a specification, and times.csv, which differs."""
+    """Write results.csv and times.csv.
+
+    results.csv is identical each time the same specification is run. Times differ, so they have a file of their own.
+    """
     write_atomically(store.folder / RESULTS, _csv(RESULT_COLUMNS, store))
     write_atomically(store.folder / TIMES_FILE, _csv(TIME_COLUMNS, store))
 
@@ -29,13 +32,16 @@ def write_tables(store: Store) -> None:
 def _csv(columns: tuple[str, ...], store: Store) -> bytes:
     rows: Iterable[tuple[Any, ...]] = store.rows(columns)
     if "params" in columns:
-        place, shorter = columns.index("params"), _ParamsFormatter()
-        rows = ((*row[:place], shorter(row[place]), *row[place + 1 :]) for row in rows)
+        index, formatted = columns.index("params"), _ParamsFormatter()
+        rows = ((*row[:index], formatted(row[index]), *row[index + 1 :]) for row in rows)
     return csv_text(columns, rows).encode("utf-8")
 
 
 class _ParamsFormatter:
-    """Converter from parameters as JSON to the form of `--agent`, such as weight=3.0,reopen=false; it has a cache."""
+    """Converter of parameters from JSON to the form of the option `--agent`, such as weight=3.0,reopen=false.
+
+    Converted texts are cached, because many rows have the same parameters.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
@@ -67,7 +73,7 @@ def parquet() -> tuple[Any, Any]:
 
 
 def write_parquet(store: Store) -> None:
-    """Write all columns to results.parquet; this needs pyarrow."""
+    """Write all columns to results.parquet; the package pyarrow is needed."""
     arrow, writer = parquet()
     names = [*RESULT_COLUMNS, *(column.name for column in TIMES)]
     columns = zip(*store.rows(names), strict=True)
@@ -111,11 +117,11 @@ def _lab_runs(store: Store) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _algorithm_namer(store: Store) -> Callable[[dict[str, Any]], str]:
-    shorter = _ParamsFormatter()
+    formatted = _ParamsFormatter()
 
     def name(run: dict[str, Any]) -> str:
         dynamics = f":every={run['every']},rate={run['rate']}" if run["every"] is not None else ""
         part = f"{run['part']}:" if run["part"] else ""
-        return f"{part}{run['label'] or run['agent']}:{shorter(run['params'])},budget={run['budget']}{dynamics}"
+        return f"{part}{run['label'] or run['agent']}:{formatted(run['params'])},budget={run['budget']}{dynamics}"
 
     return name

@@ -28,14 +28,14 @@ _KINDS_OF_KEYS = {
     **dict.fromkeys(("where", "x", "by", "log", "zoom", "printed"), ("scatter", "lines", "histogram")),
     "y": ("scatter", "lines"),
 }
-"""Keys that have an effect only in figures of these kinds; all other keys are allowed in every kind."""
+"""Kinds of figures in which a key has an effect; keys without an entry are allowed in every kind."""
 _CONFLICTING_KEYS = {
     "limit": ("against", "rows", "columns", "of", "printed"),
     "against": ("rows", "columns", "of", "printed", "printed_rows"),
 }
-"""Keys that have no effect in tables that have the key on the left, and are reported as mistakes there."""
+"""Keys that have no effect in a table with a certain key, by that key; they are reported as mistakes."""
 MAX_NUMBER = 1e18  # limit for numbers in claims, tables and figures, so that sums and axes do not overflow
-AXES = ("x", "y", "xy", "none")
+AXES = ("x", "y", "xy", "none")  # choices of axes with a logarithmic scale
 
 _T = TypeVar("_T")
 
@@ -51,18 +51,18 @@ class Grouping:
     """
 
     title: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    values: tuple[Measure, ...]
-    where: Mapping[str, Any] = field(default_factory=dict)
+    rows: tuple[str, ...]  # attributes with a row for each combination of their values
+    columns: tuple[str, ...]  # attributes with a column for each combination of their values
+    values: tuple[Measure, ...]  # measures in the cells
+    where: Mapping[str, Any] = field(default_factory=dict)  # filter for the runs
     printed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # number in the paper by column and row
-    note: str = ""
+    note: str = ""  # explanation next to the table
     # numbers in the paper for settings that the experiment does not have, by row and measure
     printed_rows: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     of: tuple[Where, ...] = ()  # two selections of runs; each cell is the number of the first divided by the second
-    limit: Measure | None = None  # measure with a limit; each row is a range of limits with the same best setting
-    # rivals without prepared data; the table has a row for each setting, with the moves until its data pays off
-    # compared with the rival of the most similar quality
+    limit: Measure | None = None  # measure to limit; each row is a range of limits for which the same setting is best
+    # Filter for the runs of rivals without prepared data. The row of each setting has the number of moves after which
+    # its prepared data pays off, compared with the rival of the most similar quality.
     against: Where | None = None
 
 
@@ -70,19 +70,20 @@ class Grouping:
 class Figure:
     """Description of a figure with a series for each value of the attributes `by`."""
 
-    name: str
+    name: str  # name of its files without extension
     title: str
-    kind: str
-    x: str  # attribute in figures of kind lines, else measure
-    y: str  # measure
-    by: tuple[str, ...]
+    kind: str  # one of KINDS
+    x: str  # on the x axis: an attribute in figures of kind lines, a measure in all others
+    y: str  # measure on the y axis
+    by: tuple[str, ...]  # attributes with a series for each combination of their values
     log: str = "none"  # axes with logarithmic scale: one of AXES
-    where: Mapping[str, Any] = field(default_factory=dict)
+    where: Mapping[str, Any] = field(default_factory=dict)  # filter for the runs
     printed: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)  # points of a paper by name
     note: str = ""
     of: tuple[Where, ...] = ()  # lines only: two selections of runs; y is the first number divided by the second
-    levels: Where | None = None  # lines only: runs without an x value, drawn as horizontal lines
-    cutoff: int = 0  # scatter only: cut-off that replaces the one of the specification; 0: no replacement
+    levels: Where | None = None  # lines only: filter for runs without an x value, whose y is drawn as a horizontal line
+    # scatter only: expansions per tick above which a run is left out; 0: the cut-off of the specification applies
+    cutoff: int = 0
     zoom: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # limits of the axes x and y
     generate: Mapping[str, Any] = field(default_factory=dict)  # map only: recipe of the generated map
 
@@ -112,12 +113,12 @@ def _read_all(
 
 
 def read_each(entry: Field, words: str, read: Callable[[Field], _T | None]) -> tuple[_T, ...]:
-    """Return all parts of a list that were read without a mistake.
+    """Return all elements of a list that were read without a mistake.
 
     Args:
         entry: The list.
         words: Describes the list in messages.
-        read: Reads one part; it may return None after noting mistakes.
+        read: Reads one element; it may return None after noting mistakes.
     """
     found: list[_T] = []
     for part in entry.items(words):
@@ -225,7 +226,10 @@ def _zoom(entry: Field) -> dict[str, tuple[float, float]]:
 
 
 def _file_name(entry: Field) -> str:
-    """Return the name of a figure's files; note names with characters that could lead out of the report's folder."""
+    """Return the name of a figure's files.
+
+    A name with characters that could lead out of the report's folder is noted as a mistake.
+    """
     text = entry.text(60)
     if text is not None and not _FILE_NAME.fullmatch(text):
         entry.expect("letters, digits, blanks and . + - _, beginning with a letter or digit")
@@ -240,7 +244,7 @@ def _printed_table(entry: Field) -> dict[str, dict[str, float]]:
 
 
 def _printed_rows(entry: Field, values: Field) -> dict[str, dict[str, float]]:
-    """Read rows with the numbers of a paper; note measures that the table does not have."""
+    """Read rows with the numbers of a paper; measures that the table does not have are noted as mistakes."""
     known = [str(piece.value) for piece in pieces(values)]
     for row in entry.any_keys("rows, each with measures and numbers").values():
         row.keys(known, "measures and numbers")
@@ -267,7 +271,7 @@ def pieces(entry: Field) -> list[Field]:
 
 
 def measure(entry: Field) -> Measure | None:
-    """Read a measure such as `suboptimality`, `expansions/moves` or `most max_expansions`; note unknown names."""
+    """Read a measure such as `suboptimality`, `expansions/moves` or `most max_expansions`; unknown names are noted."""
     text = entry.text(100)
     found = measure_of(text) if text is not None else None
     if isinstance(found, str):
@@ -291,7 +295,7 @@ def _filter_of(entry: Field) -> dict[str, Any]:
 
 
 def _is_filter_value(entry: Field) -> bool:
-    """Return whether a value is one that an attribute can have, or a list of such values."""
+    """Return whether a field contains a value that an attribute can have, or a list of such values."""
     if entry.value == []:
         entry.expect("at least one value")
     found = [

@@ -25,20 +25,20 @@ class Walk:
     kind: str  # key of the agent
     params: Mapping[str, Value]
     budget: int  # expansions per tick
-    key: bytes  # key of the run
+    key: bytes  # key of the run: digest of everything that its result depends on
 
 
 @dataclass(frozen=True)
 class Job:
     """One world to simulate: a problem and the agents that walk on it.
 
-    Jobs are pickled and sent to workers, so they are kept small; the map travels once per task.
+    Jobs are pickled and sent to workers, so they are kept small. The map is not part of a job; it is sent once a task.
     """
 
     start: tuple[int, int]
     goal: tuple[int, int]
-    seed: int
-    changes: RandomChanges | None
+    seed: int  # seed of the world
+    changes: RandomChanges | None  # random changes of the map; None: no changes
     trials: int  # maximum number of walks from start to goal per agent
     moves: int  # maximum number of moves of an agent
     ticks: int  # maximum number of ticks of the world
@@ -50,7 +50,7 @@ class Job:
 class Task:
     """Unit of work for one worker: several jobs on one map."""
 
-    board: Packed
+    board: Packed  # compressed map
     jobs: tuple[Job, ...]
     code: str  # version of the program that planned the task; a worker with another version must refuse it
 
@@ -62,14 +62,14 @@ class Task:
 
 @dataclass(frozen=True)
 class Batch:
-    """Runs of one part that differ only in their problem.
+    """Runs of one part with the same settings, random changes and seed, on all problems of the part.
 
-    A batch has one setting, or all settings of the part if they share a world (`Part.together`).
+    A batch has one setting, or all settings of the part if they run in one world (`Part.together`).
     """
 
     part: Part
     settings: tuple[Setting, ...]
-    changes: RandomChanges | None
+    changes: RandomChanges | None  # random changes of the map; None: no changes
     seed: int  # seed of the specification
     first_row: int  # row number of its first run
 
@@ -120,7 +120,7 @@ class Keys:
         company = "; ".join(map(setting_text, batch.settings)) if part.together else ""
         self._batch = batch
         begun = blake2b(f"{code_version()}|{dynamics}|{limits}|{company}|".encode(), digest_size=16)
-        self._begun: list[Any] = []
+        self._begun: list[Any] = []  # for each setting, a digest to which only the problem must be added
         for setting in batch.settings:
             own = begun.copy()
             own.update(setting_text(setting).encode())
@@ -152,11 +152,11 @@ def planned_rows(spec: Specification) -> Iterator[tuple[Any, ...]]:
         for number, setting in enumerate(batch.settings):
             params = params_text(setting.params)
             tail = (setting.kind, params, setting.label, setting.budget, batch.seed, every, rate)
-            for place, (found, case) in enumerate(lines):
+            for index, (found, case) in enumerate(lines):
                 board = case.board
                 of_map = (board.states, board.grid.movement.rule, board.grid.diagonal)
                 head = (batch.part.name, board.name, *case.start, *case.goal, case.listed, *of_map)
-                yield (batch.row(place, number), found[number], *head, *tail)
+                yield (batch.row(index, number), found[number], *head, *tail)
 
 
 class Packer:
@@ -175,7 +175,7 @@ def tasks(spec: Specification, done: set[bytes]) -> Iterator[Task]:
     """Yield tasks for all runs without results.
 
     Each task has at most `spec.slice` problems, all on one map. A problem is left out if all of its runs in the
-    batch have results.
+    batch already have results.
 
     Args:
         spec: The experiment.
@@ -225,8 +225,8 @@ def find_row(spec: Specification, row: int) -> tuple[Batch, Case, Setting]:
         IndexError: The experiment has no such row.
     """
     for batch in batches(spec):
-        place = row - batch.first_row
-        if 0 <= place < len(batch.settings) * len(batch.part.cases):
-            setting, case = divmod(place, len(batch.part.cases))
+        index = row - batch.first_row
+        if 0 <= index < len(batch.settings) * len(batch.part.cases):
+            setting, case = divmod(index, len(batch.part.cases))
             return batch, batch.part.cases[case], batch.settings[setting]
     raise IndexError(row)

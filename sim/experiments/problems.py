@@ -44,7 +44,7 @@ WHAT_PROBLEMS_ARE = (
     "problems such as {scen: [maps/*.scen]}, {map: [maps/*.map], random: 40} or {generate: {kind: rooms}}"
 )
 
-_ONLY_WITH = {  # sources of problems with which a key is allowed; other keys go with every source
+_ONLY_WITH = {  # sources of problems that a key may be combined with; keys without an entry may be used with all
     "rows": ("scen",),
     "optimal": ("scen", "map", "generate"),
     "shrink": ("map",),
@@ -64,9 +64,9 @@ _T = TypeVar("_T")
 class Board:
     """Map of an experiment with its name and a digest of everything in it that a run can depend on."""
 
-    name: str
+    name: str  # name in results
     grid: Grid = field(compare=False, repr=False)
-    key: str
+    key: str  # digest of the map as a hexadecimal number
 
     @property
     def states(self) -> int:
@@ -97,15 +97,15 @@ class Case:
     board: Board
     start: Pair
     goal: Pair
-    listed: float | None  # cost of the cheapest path according to its file
-    number: int  # index in its .scen file, or among the problems drawn on its map
+    listed: float | None  # cost of the cheapest path according to the .scen file; None without such a file
+    number: int  # index of the row in the .scen file, or of the problem among those drawn on the map
 
 
 def board_of(name: str, grid: Grid) -> Board:
     """Return a map with its digest.
 
-    The digest covers size, cost of a diagonal move, movement rule and letters. The default movement rule is left out,
-    which keeps results valid that were stored before there were other rules.
+    The digest covers the size, the cost of a diagonal move, the movement rule and the letters of the map. The default
+    movement rule is left out, so that results remain valid that were stored before there were other rules.
     """
     rule = "" if grid.movement.rule == RULE.default else f"{grid.movement.rule} "
     digest = blake2b(f"{grid.width} {grid.height} {grid.diagonal.hex()} {rule}".encode(), digest_size=12)
@@ -124,14 +124,17 @@ def packed(board: Board) -> Packed:
 
 
 def chance_of(seed: int, name: str) -> Random:
-    """Return the random numbers for one file. Seed 0 gives the problems of the tables in docs/experiments.md."""
+    """Return the generator of random numbers for one file.
+
+    The experiments in docs/experiments.md use seed 0, for which only the name of the file counts.
+    """
     return Random(f"{seed} {name}" if seed else name)
 
 
 def sample(items: Sequence[_T], count: int, chance: Random) -> list[_T]:
     """Return a random sample of at most `count` items in their original order."""
-    places = chance.sample(range(len(items)), min(count, len(items)))
-    return [items[place] for place in sorted(places)]
+    indices = chance.sample(range(len(items)), min(count, len(items)))
+    return [items[index] for index in sorted(indices)]
 
 
 def random_pairs(
@@ -164,8 +167,8 @@ def random_pairs(
 def shrunk(grid: Grid, by: int) -> Grid:
     """Return the map scaled down by the factor `by`.
 
-    A cell of the result is free if more than half of its `by` x `by` cells are. Rows and columns beyond the last
-    whole square are cut off.
+    A cell of the result stands for a square of `by` x `by` cells; it is free if more than half of them are free. Rows
+    and columns at the lower and right edge that do not fill a square are cut off.
     """
     height, width = grid.height // by, grid.width // by
     free = grid.free_map[: height * by, : width * by]
@@ -209,8 +212,8 @@ class Places:
 
     def refusals(self, pattern: str) -> list[str]:
         """Return a message for each file that matches a pattern but must not be opened."""
-        places = [path for folder in self.folders for path in sorted(_glob_files(folder, pattern)) if path.is_file()]
-        return [f"{path}: {why}" for path in places if (why := self._refusal_of(path)) is not None]
+        paths = [path for folder in self.folders for path in sorted(_glob_files(folder, pattern)) if path.is_file()]
+        return [f"{path}: {why}" for path in paths if (why := self._refusal_of(path)) is not None]
 
     def _is_open(self, path: Path) -> bool:
         return path.is_file() and self._refusal_of(path) is None
@@ -218,12 +221,12 @@ class Places:
     def _refusal_of(self, path: Path) -> str | None:
         """Return why a file must not be opened, or None if it may be.
 
-        Files may be opened in each of the folders, and in the parent of each folder.
+        Files in each of the folders and in the parent of each folder may be opened.
         """
         return refusal(os.path.normpath(path), [*self.folders, *(folder.resolve().parent for folder in self.folders)])
 
     def board(self, key: tuple[object, ...], name: str, make: Callable[[], Grid]) -> Board:
-        """Return a map from the cache, and create it with `make` on first use."""
+        """Return the map that is cached under a key; `make` creates the map on first use."""
         if key not in self.boards:
             self.boards[key] = board_of(name, make())
         return self.boards[key]
@@ -238,10 +241,10 @@ def _glob_files(folder: Path, pattern: str) -> list[Path]:
 
 def _name_below(path: Path, folder: Path) -> str:
     """Return the name of a file in results: its path relative to a folder, without unprintable characters."""
-    # a link may lead out of the folder, so the unresolved path is tried as well
-    for place, home in ((path.resolve(), folder.resolve()), (path, folder)):
-        if place.is_relative_to(home):
-            return printable(place.relative_to(home).as_posix())
+    # the unresolved path is tried as well, because a symbolic link in the folder may lead out of the folder
+    for file, home in ((path.resolve(), folder.resolve()), (path, folder)):
+        if file.is_relative_to(home):
+            return printable(file.relative_to(home).as_posix())
     return printable(f"{path.parent.name}/{path.name}")
 
 
@@ -278,6 +281,8 @@ def read_problems(entry: Field, places: Places, notes: list[str]) -> list[Case]:
 
 
 class _Reader:
+    """Reader of the mapping `problems` of a specification."""
+
     def __init__(self, fields: dict[str, Field], places: Places, notes: list[str]) -> None:
         self.fields, self.places, self.notes = fields, places, notes
         self.seed = self._integer("seed", SEED)
@@ -326,7 +331,8 @@ class _Reader:
     def _fitting(self, part: Field, name: str, path: Path, low: float, high: float) -> tuple[str, list[Case]]:
         """Return the name of the map and the problems of one .scen file.
 
-        Only rows that were requested, have a cheapest path from `low` to `high`, and can be run are returned.
+        A row becomes a problem if it was requested, the cost of its cheapest path is from `low` to `high`, and it can
+        be run.
         """
         map_name = name.removesuffix(".scen")
         try:
@@ -456,7 +462,7 @@ class _Reader:
 
 
 def _value_combinations(parts: dict[str, Field]) -> Iterator[dict[str, Any]]:
-    """Yield all combinations of the values of a recipe whose values may be lists."""
+    """Yield all recipes that a recipe with lists of values describes: one for each combination of the values."""
     values = [part.value if isinstance(part.value, list) else [part.value] for part in parts.values()]
     for chosen in itertools.product(*values):
         yield dict(zip(parts, chosen, strict=True))

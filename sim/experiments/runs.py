@@ -1,4 +1,7 @@
-"""Simulation of the runs of a task: one world after another, one line of results per agent or trial."""
+"""Simulation of the runs of a task: one world after another, one line of results per agent or trial.
+
+A trial is one walk of an agent from start to goal; an agent that keeps what it learns walks several times in a run.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +19,7 @@ from sim.walker import Walker
 from sim.world import BULK, World
 
 Line = tuple[Any, ...]
-"""Line of results: (key, *columns.MEASURED, *columns.TIMES) of one run, or of one trial of a run."""
+"""Line of results of one run, or of one trial of a run: (key of the run, *columns.MEASURED, *columns.TIMES)."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ def do_task(
     Args:
         task: The runs.
         specs: All agents by their keys.
-        stopwatch: Clock in seconds for the planning of agents.
+        stopwatch: Clock in seconds that measures the planning of agents.
         grid: The map of the task, if the caller has already unpacked it.
         data_stopwatch: Clock in seconds for data that agents compute before the run.
 
@@ -109,9 +112,9 @@ def _prepare(
 def world_of(
     job: Job, grid: Grid, specs: Mapping[str, AgentSpec], stopwatch: Stopwatch | None = None, **options: Any
 ) -> World:
-    """Return the world of a job at tick 0, with its agents on the start.
+    """Return the world of a job at tick 0, with its agents on the start cell.
 
-    The map is copied if it changes during the run, because other jobs use the same grid.
+    If the map changes during the run, the world gets a copy of it, because other jobs use the same grid.
     """
     ground = Grid(grid.original.copy(), grid.movement, grid.name) if job.changes else grid
     world = World(
@@ -143,7 +146,7 @@ def _alone(world: World, job: Job) -> Iterator[Line]:
 
 
 def _active_outcome(job: Job, walker: Walker) -> str:
-    """Return the outcome for an agent that is still active when its run ends: out of moves, or stuck."""
+    """Return the outcome for an agent that is still active when its run ends: MOVE_LIMIT or STUCK."""
     return MOVE_LIMIT if _moves_left(job, walker) <= 0 else STUCK
 
 
@@ -155,15 +158,15 @@ def _together(world: World, job: Job) -> Iterator[Line]:
     """Run all agents of a world with several agents or with random changes, and yield their lines.
 
     Agents that have arrived or have no moves left are removed from the world, so that they are not notified of map
-    changes. An agent moves at most once per tick, so advancing by the smallest number of moves left cannot exceed the
-    limit of any agent.
+    changes. An agent moves at most once per tick. No agent can therefore exceed its limit of moves if the world
+    advances by the smallest number of moves that any agent has left.
     """
     step = job.changes.every if job.changes else BULK
     everybody, proofs = list(world.walkers), Proofs()
     while world.walkers and world.tick < job.ticks and not world.is_over:
         moves = min(_moves_left(job, walker) for walker in world.walkers)
-        # every advance ends no later than the next random change (at multiples of `step`), so that which agents are
-        # present at a change does not depend on how long the advances were
+        # No advance continues past a random change (at multiples of `step`). Which agents are present at a change
+        # therefore does not depend on the lengths of the advances.
         to_next_step = step - world.tick % step
         world.advance(min(to_next_step, job.ticks - world.tick, moves))
         proofs.look(world.walkers)
@@ -196,9 +199,10 @@ def _line(walk: Walk, found: Mapping[str, Any]) -> Line:
 
 
 def _prepared_data_columns(prepared: Sequence[Prepared]) -> dict[str, Any]:
-    """Return size and cost of all prepared data behind a run.
+    """Return the size of the data that was prepared for a run, and the cost of computing it.
 
-    A run computes only one column of a database, so its numbers are multiplied by the number of columns (`pieces`).
+    A run computes only one column of a database. Its numbers are multiplied by the number of columns (`pieces`), which
+    gives an estimate for the whole database.
     """
     times = [None if data.build_ms is None else data.pieces * data.build_ms for data in prepared]
     return {

@@ -1,7 +1,7 @@
-"""Draft of an experiment from an open run: its map, problems on the map, its agents, and budgets or a sweep.
+"""Draft of an experiment from an open run: the map and agents of the run, problems, and budgets or a sweep.
 
-A sweep varies two parameters of one agent. `write` creates the files (map, list of problems and specification) for the
-command `experiment`.
+A sweep tries all combinations of values of two parameters of one agent. `write` creates the files (map, list of
+problems and specification) for the command `experiment`.
 """
 
 import re
@@ -39,13 +39,13 @@ class Sketch:
     """Draft of an experiment."""
 
     title: str  # title of the run
-    grid: Grid
-    agents: tuple[AgentConfig, ...]  # agents with all of their parameters; a budget of an agent replaces `budgets`
-    budgets: tuple[int, ...]
+    grid: Grid  # map
+    agents: tuple[AgentConfig, ...]  # agents with all of their parameters; the budget of an agent replaces `budgets`
+    budgets: tuple[int, ...]  # expansions per tick; each agent runs with each budget
     count: int  # number of problems
-    seed: int
-    rows: tuple[ScenRow, ...] = ()  # list that the problems are drawn from; if it is empty, random pairs are drawn
-    sweep: tuple[Axis, ...] = ()  # no axes, or two axes of the only agent
+    seed: int  # seed with which the problems are drawn
+    rows: tuple[ScenRow, ...] = ()  # problems to draw from; if there are none, random pairs of cells are drawn
+    sweep: tuple[Axis, ...] = ()  # empty, or the two axes of a sweep, which has only one agent
 
 
 def read_axis(text: str, spec: AgentSpec) -> Axis:
@@ -100,7 +100,13 @@ def write(sketch: Sketch, folder: Path, specs: Mapping[str, AgentSpec]) -> Path:
 
 
 def data_of(sketch: Sketch, specs: Mapping[str, AgentSpec]) -> dict[str, Any]:
-    """Return the specification as plain data; budgets that are too small for an agent are left out for that agent."""
+    """Return the specification as plain data.
+
+    For each agent, the budgets that are too small for that agent are left out.
+
+    Raises:
+        ConfigError: No budget is large enough for any agent.
+    """
     agents = [_agent(config, sketch, specs[config.kind]) for config in sketch.agents]
     if not any(agent["budgets"] for agent in agents):
         raise ConfigError("budgets: none of them is enough for any of the agents")
@@ -120,14 +126,14 @@ def data_of(sketch: Sketch, specs: Mapping[str, AgentSpec]) -> dict[str, Any]:
 
 
 def too_small(sketch: Sketch, specs: Mapping[str, AgentSpec]) -> list[tuple[AgentConfig, list[int]]]:
-    """Return each agent with the budgets that are too small for it, for agents with at least one such budget."""
+    """Return (agent, budgets that are too small for the agent) for each agent with such budgets."""
     wanted = [(config, _wanted(config, sketch), specs[config.kind]) for config in sketch.agents]
     found = [(config, [k for k in budgets if not _is_enough(config, k, spec)]) for config, budgets, spec in wanted]
     return [(config, budgets) for config, budgets in found if budgets]
 
 
 def _wanted(config: AgentConfig, sketch: Sketch) -> list[int]:
-    """Return the budgets to try for an agent: its own budget, the values of a sweep, or the shared budgets."""
+    """Return the budgets of an agent: its own budget, else the budgets of a sweep, else the budgets of the draft."""
     if config.budget is not None:
         return [config.budget]
     swept = next((axis.values for axis in sketch.sweep if axis.name == BUDGET_AXIS), sketch.budgets)

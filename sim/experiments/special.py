@@ -1,4 +1,4 @@
-"""Tables of the papers that are not plain groupings: best setting under a limit, and break-even of prepared data."""
+"""Tables of papers that do not simply group runs: best setting under a limit, and break-even of prepared data."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ from sim.experiments.tables import Cell, Measured
 _BUILD_TIME = Measure("build_s", "mean", ("build_s",))
 
 Made = tuple[tuple[str, ...], list[tuple[Cell, ...]]]
-"""Content of a table: its headings and its rows."""
+"""Content of a table: (headings, rows)."""
 
 
 def limits(grouping: Grouping, limit: Measure, frame: Frame, agents: Mapping[str, str]) -> Made:
@@ -103,8 +103,8 @@ def number_cell(measure: Measure, runs: Frame, among: Sequence[Measure] = (), si
     Args:
         measure: The measure.
         runs: The runs.
-        among: All measures of the table; a median and maximum with columns of their own are not repeated.
-        sides: Empty, or two selections of runs: the number of the first is divided by the number of the second.
+        among: All measures of the table. If they include the median and the maximum, the cell does not repeat them.
+        sides: Empty, or two selections of runs; the cell then has the number of the first / the number of the second.
     """
     value, unfinished = number_of(measure, sides, runs), unfinished_of(sides, runs)
     if np.isnan(value):

@@ -1,7 +1,7 @@
 """Results of an experiment on disk: a SQLite file with a single writer.
 
 The table `results` is indexed by the keys of runs (plan.py). The table `plan` lists the keys that the current
-specification asks for, in the order of its rows. Results are committed once per task, so a program that is killed
+specification asks for, by row number. Results are committed once per task, so a program that is killed
 loses only its unfinished tasks.
 """
 
@@ -74,7 +74,7 @@ class Store:
     def set_plan(self, spec: Specification) -> None:
         """Replace the plan by the runs of a specification; do nothing if the plan is already up to date.
 
-        A new plan deletes the recorded failures. Results are kept.
+        Recorded failures are deleted with the old plan. Results are kept.
         """
         wanted = f"{code_version()}{_agent_versions(spec)} {spec.size} {_map_versions(spec)}\n{spec.text}"
         if self.meta("plan") == wanted:
@@ -92,11 +92,11 @@ class Store:
             self._set_meta("cutoff", str(spec.cutoff))
 
     def is_planned_on(self, board: Board) -> bool:
-        """Return whether the plan was made on this version of a map."""
+        """Return whether the map had the same content as now when the plan was made."""
         return _map_version_text(board) in self.meta("plan").partition("\n")[0]
 
     def _ask(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query; raise a ConfigError if the file is damaged or is no file of results."""
+        """Yield the rows of a query; raise a ConfigError if the file is damaged or is not a results file."""
         try:
             # When this generator is closed, `yield from` would also close the cursor, which raises an error if the
             # database has already been closed.
@@ -131,8 +131,8 @@ class Store:
     def add(self, lines: Sequence[Sequence[Any]], failures: Sequence[tuple[bytes, str]] = ()) -> None:
         """Store the results and failures of a task in one transaction.
 
-        A line whose key and trial are already stored is ignored, because it would be identical. Results of a run
-        delete its failure.
+        A line whose key and trial are already stored is ignored, because it would be identical. Storing results of a
+        run deletes a failure of the same run.
 
         Args:
             lines: (key, *columns.MEASURED, *columns.TIMES) of each run or trial.
@@ -177,7 +177,7 @@ class Store:
 
         Args:
             columns: The names of the columns.
-            more: Further SQL conditions, inserted before ORDER BY.
+            more: Further SQL clauses such as WHERE, inserted before ORDER BY.
         """
         known = {"row", *self._columns_of("plan"), *self._columns_of("results")}
         names = ", ".join(f'"{name}"' if name in known else "NULL" for name in columns)
@@ -215,15 +215,19 @@ class Store:
 
 
 def _agent_versions(spec: Specification) -> str:
-    """Return the versions of all user-defined agents, so that the plan is renewed after their files were edited."""
+    """Return the versions of all user-defined agents.
+
+    They are part of the description of a plan, so that the plan is renewed after the file of an agent was edited.
+    """
     settings = (setting for part in spec.parts for setting in part.settings)
     return "".join(sorted({f" {s.kind} {s.params['version']}" for s in settings if "version" in s.params}))
 
 
 def _map_versions(spec: Specification) -> str:
-    """Return names and digests of all maps, so that the plan is renewed after a map file was edited.
+    """Return names and digests of all maps.
 
-    The text of a specification contains only the names of its maps.
+    They are part of the description of a plan, so that the plan is renewed after a map file was edited; the text of a
+    specification contains only the names of its maps.
     """
     return " ".join(sorted({_map_version_text(case.board) for part in spec.parts for case in part.cases}))
 
@@ -248,16 +252,16 @@ def open_for_writing(folder: Path) -> Store:
     return Store(folder, db, lock)
 
 
-def _connected(place: Path | str, begin: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
+def _connected(file: Path | str, begin: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
     """Return a connection to a SQLite file after calling `begin` with it; close the connection if `begin` fails.
 
-    SQLite opens files lazily: it is `begin` that discovers a file that is damaged or has other tables.
+    SQLite opens a file only at the first statement. A damaged file therefore raises its error in `begin`.
 
     Args:
-        place: The path of the file, or its URI.
+        file: The path of the file, or its URI as text.
         begin: Executes the first statements; may raise a sqlite3.Error.
     """
-    db = sqlite3.connect(place, uri=isinstance(place, str))
+    db = sqlite3.connect(file, uri=isinstance(file, str))
     try:
         begin(db)
     except sqlite3.Error:
@@ -269,7 +273,9 @@ def _connected(place: Path | str, begin: Callable[[sqlite3.Connection], None]) -
 def _make_tables(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=NORMAL")
-    db.executescript(f"BEGIN; {_SCHEMA} COMMIT")  # in one transaction: concurrent readers see all tables or none
+    db.executescript(
+        f"BEGIN; {_SCHEMA} COMMIT"
+    )  # in one transaction, so that concurrent readers see all tables or none
     _drop_old_plan(db)
     _add_new_columns(db)
 
@@ -280,13 +286,13 @@ def _set_read_only(db: sqlite3.Connection) -> None:
 
 
 def _drop_old_plan(db: sqlite3.Connection) -> None:
-    """Drop a plan whose columns differ from PLANNED, made by another version; `set_plan` will make it again."""
+    """Replace the table `plan` by an empty one if a version of the program with other columns made it."""
     if _columns_of(db, "plan") != ["row", "key", *(column.name for column in PLANNED)]:
         db.executescript(f"BEGIN; DROP TABLE plan; DELETE FROM meta WHERE name = 'plan'; {_SCHEMA} COMMIT")
 
 
 def _add_new_columns(db: sqlite3.Connection) -> None:
-    """Add the columns that results of an older version lack; their cells are NULL in existing rows."""
+    """Add the columns that the table `results` of an older version lacks; they are NULL in existing rows."""
     known = _columns_of(db, "results")
     for column in (*MEASURED, *TIMES):
         if column.name not in known:
@@ -313,7 +319,7 @@ def _locked(folder: Path) -> sqlite3.Connection:
 
 
 def open_for_reading(folder: Path) -> Store:
-    """Open the results in a folder for reading; this works while an experiment is writing there.
+    """Open the results in a folder for reading, possibly while an experiment is writing to the same folder.
 
     Raises:
         ConfigError: The folder has no results, or they cannot be read.
@@ -324,9 +330,9 @@ def open_for_reading(folder: Path) -> Store:
         there = f"one without {FILE}" if os.path.isdir(folder) else "a file" if is_there else "no such folder"
         raise ConfigError(f"{folder}: expected a folder of `{NAME} experiment`, got {there}")
     *others, last = _read_uris(path)
-    for way in others:
+    for uri in others:
         with suppress(sqlite3.Error):
-            return Store(folder, _connected(way, _set_read_only))
+            return Store(folder, _connected(uri, _set_read_only))
     try:
         return Store(folder, _connected(last, _set_read_only))
     except sqlite3.Error as error:
@@ -334,7 +340,7 @@ def open_for_reading(folder: Path) -> Store:
 
 
 def _read_uris(path: Path) -> list[str]:
-    """Return the URIs to try in turn.
+    """Return the URIs with which a database can be opened for reading, to be tried in this order.
 
     To read a database in WAL mode, SQLite creates two more files in its folder. In a read-only folder it can read the
     database only if these files exist, or if the database is declared immutable. An immutable database is read without

@@ -32,11 +32,11 @@ _CONDITION_COLUMNS = (
     "part",
     "every",
     "rate",
-)  # columns in which compared settings agree: part and random changes of the map
+)  # columns that must be equal in runs that are compared: part, and random changes of the map
 
 
 def grouping_table(number: int, grouping: Grouping, frame: Frame, agents: Mapping[str, str]) -> Table:
-    """Return a table that a specification asks for, with the paper's printed numbers next to ours.
+    """Return a table that a specification asks for, with the numbers printed in the paper next to the measured numbers.
 
     Args:
         number: The number of the table in the report.
@@ -60,7 +60,7 @@ def grouping_table(number: int, grouping: Grouping, frame: Frame, agents: Mappin
 
 
 def annotated(table: Table) -> Table:
-    """Return the table with notes that explain the brackets and marks in its cells, if it has any."""
+    """Return the table with a note that explains the brackets and daggers in its cells, if there are any."""
     cells = [cell for row in table.rows for cell in row if isinstance(cell, Measured)]
     notes = [_TAILS_NOTE] if any(cell.tails for cell in cells) else []
     notes += [_UNFINISHED] if any(cell.unfinished for cell in cells) else []
@@ -84,7 +84,10 @@ def _grouped(grouping: Grouping, frame: Frame, agents: Mapping[str, str]) -> Mad
 
 
 def _place(grouping: Grouping, column: Sequence[Any], value: Measure) -> str:
-    """Return the key of a column's printed numbers: the values of the column, its measure, or both."""
+    """Return the key under which the specification lists the printed numbers of a column.
+
+    It is made of the values of the column attributes, the name of the measure, or both.
+    """
     words = [_text(column)] if column else []
     if not column or len(grouping.values) > 1:
         words.append(value.text)
@@ -143,7 +146,7 @@ def _plain(value: Any) -> Cell:
 
 
 def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
-    """Return a table with a line for each setting of each part.
+    """Return the standard table of all settings: a line for each setting of each part.
 
     Args:
         frame: The last trial of each run.
@@ -156,10 +159,10 @@ def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
     for (part,), rows in frame.groups(["part"]):
         runs_of = list(rows.groups(SETTING))
         best = set(unbeaten([result_of(runs) for _, runs in runs_of]))
-        for place, (key, runs) in enumerate(runs_of):
+        for index, (key, runs) in enumerate(runs_of):
             head: tuple[Cell, ...] = (str(part or ""),) if has_parts else ()
             taught = tuple(_TRIAL_MEANS[name].of(runs) for name in learning)
-            lines.append((*head, names[key], *_setting_cells(runs, place in best), *taught))
+            lines.append((*head, names[key], *_setting_cells(runs, index in best), *taught))
     headings = (
         "setting",
         "runs",
@@ -181,7 +184,7 @@ def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
 
 
 def _seeds_warning(frame: Frame) -> str:
-    """Return a warning if runs of a setting are identical for every seed, else an empty text.
+    """Return a warning if the runs of any setting are identical for all seeds, else an empty text.
 
     If neither the agent nor the map uses random numbers, a run with another seed is a repetition and no new evidence.
     """
@@ -234,11 +237,11 @@ def comparison_table(frame: Frame, agents: Mapping[str, str]) -> Table:
         codes, keys = rows.codes(PROBLEM)
         groups = rows.group_rows(SETTING)
         costs = {key: _costs_by_problem(rows, chosen, codes, len(keys)) for key, chosen in groups.items()}
-        found_ways = {key: int(np.count_nonzero(~np.isnan(values))) for key, values in costs.items()}
-        rivals = [key for key, count in found_ways.items() if count]
+        arrivals = {key: int(np.count_nonzero(~np.isnan(values))) for key, values in costs.items()}
+        rivals = [key for key, count in arrivals.items() if count]
         if len(rivals) < 2:
             continue
-        best = min(rivals, key=lambda key: (-found_ways[key], np.nanmean(costs[key])))
+        best = min(rivals, key=lambda key: (-arrivals[key], np.nanmean(costs[key])))
         for key in rivals:
             if key == best:
                 continue
@@ -260,9 +263,9 @@ def _costs_by_problem(frame: Frame, rows: Any, codes: Any, count: int) -> Any:
     """Return the cost of a setting's walk on each problem, or nan if the goal was not reached.
 
     Args:
-        frame: The last trial of each run.
-        rows: The rows of the setting.
-        codes: The problem number of each row of the frame.
+        frame: A frame with the last trial of each run.
+        rows: The row indices of the setting.
+        codes: The number of the problem of each row of the frame.
         count: The number of problems.
     """
     costs = np.full(count, np.nan)
@@ -273,7 +276,7 @@ def _costs_by_problem(frame: Frame, rows: Any, codes: Any, count: int) -> Any:
 def cutoff_table(frame: Frame, cutoff: int, agents: Mapping[str, str]) -> Table | None:
     """Return a table of the settings that the cut-off disqualifies, or None if there is no cut-off.
 
-    A setting is listed if any of its runs expands more cells in a tick than the cut-off.
+    A setting is listed if any of its runs expands more cells in a tick than the cut-off allows.
     """
     if not cutoff:
         return None
