@@ -1,4 +1,7 @@
-"""Command `advise`: recommend an agent and its settings for a map and a number of units."""
+"""Command `advise`: recommend an agent and its settings for a map and a number of units.
+
+A unit is one of many agents that walk on the map together. A candidate is an agent with parameters and a budget.
+"""
 
 import time
 from argparse import Namespace
@@ -46,8 +49,8 @@ from sim.world import World
 UNITS = Param("units", int, 1, "how many agents plan in every frame", 1, 1_000_000)
 BUDGET_MS = Param("budget-ms", float, 2.0, "milliseconds of a frame for the planning of all of them", 0.001, 10_000)
 SECONDS = Param("seconds", float, 20.0, "how long to measure", 0.5, 100_000)
-_MAX_PROBLEMS = 500
-_MIN_PROBLEMS = 3  # minimum number of problems, even if they take longer than the time limit
+_MAX_PROBLEMS = 500  # maximum number of random problems that are drawn
+_MIN_PROBLEMS = 3  # minimum number of problems that are run, even if they take longer than the time limit
 _MIN_CROWDS = 8  # minimum number of settings measured with many units, even if they take longer than the time limit
 
 
@@ -61,7 +64,7 @@ def main(argv: Sequence[str]) -> int:
     if not pairs:
         raise ConfigError(f"{given.map}: expected a map on which some way leads from one cell to another")
     cases = [Case(board, grid.xy(start), grid.xy(goal), None, i) for i, (start, goal) in enumerate(pairs)]
-    check_folder(folder)  # report errors of the output folder before the measurements, which take long
+    check_folder(folder)  # before the measurements, which take long, so that a bad output folder is reported at once
     tried, need = candidates(BY_KEY, given.budget), Need(given.units, given.budget_ms)
     progress = Progress()
     warm_up([AgentConfig(c.kind, params=c.params, group="units") for c in tried], progress)
@@ -93,18 +96,18 @@ def measure(tried: Sequence[Candidate], cases: Sequence[Case], seconds: float, p
     Args:
         tried: The candidates; they receive the results.
         cases: The problems, used in this order.
-        seconds: The time limit, checked before each problem from the fourth on.
+        seconds: The time limit, checked before each problem after the first _MIN_PROBLEMS.
         progress: Shows the progress bar.
 
     Returns:
         The number of problems that were run.
     """
     began = time.monotonic()
-    for place, case in enumerate(cases):
+    for index, case in enumerate(cases):
         spent = time.monotonic() - began
-        if spent > seconds and place >= _MIN_PROBLEMS:
-            return place
-        progress.show(f"{place} problems, {len(tried)} settings", min(1.0, spent / seconds))
+        if spent > seconds and index >= _MIN_PROBLEMS:
+            return index
+        progress.show(f"{index} problems, {len(tried)} settings", min(1.0, spent / seconds))
         grid = case.board.grid
         length = World(grid, grid.cell(*case.start), grid.cell(*case.goal), BY_KEY).optimal
         for candidate in tried:
@@ -117,7 +120,7 @@ def measure(tried: Sequence[Candidate], cases: Sequence[Case], seconds: float, p
 def measure_together(
     tried: Sequence[Candidate], cases: Sequence[Case], units: int, seconds: float, progress: Progress
 ) -> None:
-    """Measure frame times with many units, for the most promising candidates first, until the time is up.
+    """Measure frame times with many units until the time is up; the most promising candidates are measured first.
 
     Args:
         tried: The candidates; the measured ones receive their frame times.
@@ -128,9 +131,9 @@ def measure_together(
     """
     chosen = worth_a_crowd(tried)
     began = time.monotonic()
-    for place, candidate in enumerate(chosen):
+    for index, candidate in enumerate(chosen):
         spent = time.monotonic() - began
-        if spent > seconds and place >= _MIN_CROWDS:
+        if spent > seconds and index >= _MIN_CROWDS:
             return
         progress.show(f"{min(units, MAX_COMPARED_UNITS):,} units at once, {candidate.name}", min(1.0, spent / seconds))
         candidate.together = measured_together(
@@ -150,13 +153,13 @@ def advise(tried: Sequence[Candidate], cases: Sequence[Case], need: Need, progre
     Args:
         tried: The candidates with their frame times.
         cases: The problems of the units.
-        need: The number of units and their time limit.
+        need: The number of units, and the milliseconds per frame that they share.
         progress: Shows the progress bar.
     """
     units = min(need.units, MAX_MEASURED)
     while (best := best_three(tried, need)) and best[0].together and best[0].together.units < units:
         if need.fits(best[0]) == NO:
-            break  # already too slow with fewer units
+            break  # with fewer units than requested the best candidate is already too slow
         progress.show(f"{units:,} units at once, {best[0].name}")
         best[0].together = measured_together(best[0], cases, BY_KEY, units, time.thread_time)
     if not best:
@@ -189,7 +192,8 @@ def _advice_text(best: Candidate, need: Need, most: int) -> str:
             f'Use {best.name} with "tick_ms: {need.budget_ms:g}" in a scenario, so that units plan in turn: '
             f"{taken}, but {at_most}.\n" + (f"Without it {_count_text(most)} fit." if most else "Without it none fits.")
         )
-    # The requested number fits according to an earlier measurement, even if the measurements of the search were slower.
+    # The requested number of units fits according to an earlier measurement. It is printed even if the search for the
+    # largest number found a smaller one, because its measurements happened to be slower.
     return f"Use {best.name}: {taken}, {at_most}; {_count_text(max(most, need.units))} fit."
 
 
@@ -211,9 +215,9 @@ def answer(tried: Sequence[Candidate], need: Need, given: Namespace, count: int,
 
 
 def records_line(grid: Grid) -> str:
-    """Return a line about the number of records that kNN LRTA* needs on this map.
+    """Return a line about the number of records that kNN LRTA* needs on a map.
 
-    The agent itself is not tried, because its records belong to one map.
+    The agent kNN LRTA* itself is not tried, because its records must be computed for each map.
     """
     cap = next(param for param in BY_KEY["knn-lrta"].params if param.name == "cap").default
     share = float(fetch(coverage.recipe(int(cap)), grid).tables.share[0])
@@ -264,7 +268,7 @@ def _print_table(table: Table) -> None:
 def chart_of(tried: Sequence[Candidate], need: Need) -> Chart:
     """Return the chart of cost against time per tick, with a series for each agent and the Pareto front.
 
-    The title gives the time that each unit may take.
+    The title of the chart gives the time that each unit may take.
     """
     measured = [candidate for candidate in tried if candidate.together]
     series = []
@@ -289,7 +293,7 @@ def write(tried: Sequence[Candidate], need: Need, case: Case, path: Path, folder
 
     Args:
         tried: The candidates with their frame times.
-        need: The number of units and their time limit.
+        need: The number of units, and the milliseconds per frame that they share.
         case: The problem of the scenario.
         path: The map file.
         folder: The output folder.

@@ -1,4 +1,4 @@
-"""Arguments of the commands. Errors are raised as ConfigErrors of one line, like errors in any other input."""
+"""Parsing of the arguments of commands. Mistakes raise a ConfigError with one line of text, as in any other input."""
 
 import argparse
 import os
@@ -21,7 +21,7 @@ class Arguments(argparse.ArgumentParser):
 
         Args:
             command: The name of the command.
-            description: The first line of its help.
+            description: The first line of the help of the command.
             is_module: Whether this is a tool for developers, started as `python -m cli.<command>`.
         """
         prog = f"python -m cli.{command}" if is_module else f"{NAME} {command}"
@@ -45,7 +45,7 @@ def run_module(main: Callable[[Sequence[str]], int]) -> NoReturn:
 
 
 def checked(param: Param) -> Callable[[str], Any]:
-    """Return a converter for argparse that parses and checks an argument with a Param."""
+    """Return a converter for argparse that parses an argument as a value of `param` and checks its range."""
 
     def convert(text: str) -> Any:
         try:

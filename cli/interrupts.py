@@ -1,8 +1,10 @@
-"""Ctrl+C and SIGTERM as a flag, which a command checks between two steps of its work.
+"""Recording of Ctrl+C and SIGTERM as a flag, which a command checks between two steps of its work.
+
+Usage in a command:
 
 with Interrupts() as interrupts:
-    if interrupts.finishes(compile_everything):      a signal ends this at once
-        while not interrupts.exit_code and step():   a signal lets the current step finish
+    if interrupts.finishes(compile_everything):      a signal ends this work at once
+        while not interrupts.exit_code and step():   after a signal the current step finishes
             ...
 return interrupts.exit_code or 0
 """
@@ -16,11 +18,11 @@ from types import FrameType
 from typing import Any
 
 EXIT_CODES: dict[int, int] = {signal.SIGINT: 130, signal.SIGTERM: 143}
-"""Exit code for each signal: 128 + its number, as shells report a program that was killed by a signal."""
+"""Exit code for each signal: 128 + the number of the signal, as shells report a program that a signal has killed."""
 
 
 class TerminatedError(KeyboardInterrupt):
-    """Exception raised by SIGTERM where a signal may end the current work at once."""
+    """Exception raised by SIGTERM during work that a signal may end at once."""
 
 
 def exit_code_of(error: KeyboardInterrupt) -> int:
@@ -33,13 +35,13 @@ class Interrupts:
 
     The first signal raises an exception only inside `finishes`. Elsewhere an exception could interrupt the writing of
     a result line or file, break off a tick, or be lost in a callback. Every further signal raises an exception
-    anywhere, in case the command never reaches its next check.
+    anywhere, because the command may never reach its next check.
     """
 
     def __init__(self) -> None:
         self.exit_code = 0  # exit code of the first signal, 0 if none has arrived
-        self._is_breakable = False
-        self._handlers_before: dict[int, Any] = {}
+        self._is_breakable = False  # whether the first signal may raise an exception, as inside `finishes`
+        self._handlers_before: dict[int, Any] = {}  # handlers to restore at the end of the context, by signal
 
     def __enter__(self) -> "Interrupts":
         for number in EXIT_CODES:
@@ -52,8 +54,13 @@ class Interrupts:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
     def finishes(self, work: Callable[[], object]) -> bool:
-        """Do work that the first signal may interrupt; return whether it was finished."""
-        self._is_breakable = True  # set before checking `exit_code`, so that no signal between the two is missed
+        """Call `work`, which the first signal may interrupt; return whether `work` finished.
+
+        If a signal has already arrived, `work` is not called.
+        """
+        self._is_breakable = (
+            True  # set before `exit_code` is checked, so that a signal between the two statements is not missed
+        )
         try:
             if not self.exit_code:
                 work()

@@ -9,6 +9,7 @@ from agents.own_files import LOADED
 from sim.files.disk import check_place, is_stream
 from sim.params import ConfigError
 
+# displayed name of each standard stream, with its name in the module sys
 _STREAMS = {"standard output": "stdout", "standard error": "stderr"}
 
 Place = str | os.PathLike[str]
@@ -18,8 +19,8 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[Place]) ->
     """Check the output paths of a command.
 
     Args:
-        outputs: The paths, by the options that name them; None if an option is not given.
-        inputs: The files that the command reads.
+        outputs: The path of each output by its option, such as "--trace"; None if the option is not given.
+        inputs: The paths of the files that the command reads.
 
     Raises:
         ConfigError: An output is also an input or another output, or cannot be written; lists all problems.
@@ -31,7 +32,7 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[Place]) ->
         if any(_are_same_file(path, other) for other in read):
             problems.append(f"{option} {path}: expected a file that is not read here, got one that is")
             continue
-        taken = [other for other, place in given[:number] if _are_same_file(path, place)]
+        taken = [other for other, earlier in given[:number] if _are_same_file(path, earlier)]
         taken += [name for name, stream in _STREAMS.items() if _is_file_of_stream(getattr(sys, stream), path)]
         if taken:
             problems.append(f"{option} {path}: expected a place of its own, got that of {taken[0]}")
@@ -47,7 +48,7 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[Place]) ->
 def _are_same_file(path: Place, other: Place) -> bool:
     """Return whether two paths lead to the same file, also through links.
 
-    Devices and pipes never count as the same, because several outputs may write to them.
+    Devices and pipes never count as the same file, because several outputs may write to one of them.
     """
     if is_stream(path):
         return False

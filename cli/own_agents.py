@@ -1,4 +1,4 @@
-"""Option `--agent-file FILE` of all commands, at any position: loads a user-defined agent."""
+"""Option `--agent-file FILE`, which loads a user-defined agent; all commands accept it at any position."""
 
 import sys
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ def take_in(arguments: Sequence[str]) -> list[str]:
         ConfigError: A file cannot be loaded, the user does not allow it to run, or two files have the same key.
     """
     files, rest = _split_arguments(arguments)
-    places: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for file in files:
-        place = own_files.place_of(file)
-        key = own_files.key_of(place)
-        if places.setdefault(key, place) != place:
+        path = own_files.place_of(file)
+        key = own_files.key_of(path)
+        if paths.setdefault(key, path) != path:
             raise ConfigError(f"{file}: got two files for the agent '{key}', which is called as its file is")
         ask(file)
         own_files.load(file)

@@ -1,4 +1,4 @@
-"""Checks that this Python has the packages that the program needs, with instructions if it has not."""
+"""Checks that the packages that the program needs are installed, with instructions for installing missing packages."""
 
 import importlib.metadata
 import os
@@ -7,6 +7,7 @@ import sys
 from sim.params import ConfigError
 from sim.program import ROOT
 
+# top-level modules of this program; "" is the name of an unknown module
 _OWN_PACKAGES = ("", "main", "sim", "agents", "ui", "cli")
 
 
@@ -29,7 +30,7 @@ def what_is_missing(error: ModuleNotFoundError) -> str:
 def check_pygame() -> None:
     """Raise a ConfigError if pygame is installed.
 
-    It overwrites files of pygame-ce, and widgets then fail with unrelated errors.
+    pygame overwrites files of pygame-ce, and widgets then fail with unrelated errors.
     """
     if any(importlib.metadata.distributions(name="pygame")):
         raise ConfigError(

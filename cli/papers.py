@@ -46,15 +46,15 @@ E1 to E5, E7 and E9 need maps that are not ours to give: those of the
 
 
 def names() -> list[str]:
-    """Return the names of the experiments, in the order of their numbers."""
+    """Return the names of the experiments in numerical order, such as e2 before e10."""
     return sorted((path.stem for path in FOLDER.glob("*.yaml")), key=lambda name: (len(name), name))
 
 
 def sections(results: Path, page: str) -> Iterator[str]:
-    """Yield the section of every experiment: made from its results, or copied from the page if it has no results.
+    """Yield the section of every experiment, made from its results or, without results, copied from the page.
 
     Args:
-        results: The folder with a folder of results for each experiment.
+        results: The folder that contains a folder of results for each experiment.
         page: The current text of the page.
     """
     said = {title(text): text for text in re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]}
@@ -93,7 +93,7 @@ def record_runs(results: Path) -> None:
 
 
 def title(section: str) -> str:
-    """Return the title of a section with Markdown escapes, even if the section was written without them."""
+    """Return the title of a section with Markdown escapes, even if the section itself has no escapes."""
     plain = re.sub(r"\\(.)", r"\1", section.partition("\n")[0].removeprefix("## "))
     return heading(plain)
 

@@ -26,7 +26,7 @@ def _name(text: str) -> str:
 
 
 class PosthocFiles:
-    """Open search traces: a file for each agent of each world. Without a path nothing is written.
+    """Open search traces: a file for each agent of each world. If `path` is None, no file is written.
 
     A file that cannot be written does not stop the run or the other files; its error is raised when the context ends.
     """
@@ -35,7 +35,7 @@ class PosthocFiles:
         self.path, self.progress = path, progress
         self._open: dict[Posthoc, AbstractContextManager[Posthoc]] = {}
         self._failures: list[str] = []
-        self._number = 0
+        self._number = 0  # number of files that have been begun
         self._world: World | None = None
 
     @property
@@ -57,7 +57,7 @@ class PosthocFiles:
             raise ConfigError(self._failures)
 
     def begin(self, world: World) -> None:
-        """Close the files of the last world, and open files for the agents of a new world."""
+        """Close the files of the previous world, and open files for the agents of a new world."""
         for trace in list(self._open):
             self._close(trace)
         self._world = world
@@ -81,7 +81,7 @@ class PosthocFiles:
                 self._begin_file(self.path, self._world, walker)
 
     def _begin_file(self, path: str, world: World, walker: Walker) -> None:
-        world.instrument(walker.id)  # must be called before the agent's first tick
+        world.instrument(walker.id)  # `instrument` must be called before the first tick of the agent
         self._number += 1
         file = posthoc(numbered(path, self._number), world, walker)
         try:
@@ -99,7 +99,7 @@ class PosthocFiles:
                 self._failures += error.problems
 
     def _close(self, trace: Posthoc, error: BaseException | None = None) -> None:
-        """Close a file and move it to its path; with an error, discard it and keep the previous file at that path."""
+        """Close a file and move it to its path; after an error, discard it and keep an existing file at that path."""
         file = self._open.pop(trace)
         try:
             file.__exit__(type(error) if error else None, error, error.__traceback__ if error else None)

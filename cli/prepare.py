@@ -17,7 +17,9 @@ def prepare(
     ends: tuple[int, int],
     progress: Progress,
 ) -> None:
-    """Compute the databases and abstractions of some agents on a map; finished ones are kept if this is interrupted.
+    """Compute the databases and abstractions of some agents on a map.
+
+    If the computation is interrupted, the data that is already finished remains stored.
 
     Args:
         configs: The agents.

@@ -18,11 +18,11 @@ class Progress:
         self.is_on = self._stream.isatty()
         self._next_update_s = (
             time.monotonic() + _INTERVAL_S
-        )  # earliest time of the next update; short work shows no bar
+        )  # earliest time of the next update; not at once, so that short work shows no bar
         self._shown = 0  # number of characters of the bar on screen
 
     def show(self, text: str, share: float | None = None) -> None:
-        """Update the bar, unless the last update was very recent.
+        """Update the bar, unless the last update was less than _INTERVAL_S seconds ago.
 
         Args:
             text: Describes the current work.

@@ -1,4 +1,4 @@
-"""Generated tables of README.md and docs/: `python -m cli.readme` writes them, and a test checks them."""
+"""Generated tables of README.md and docs/. `python -m cli.readme` writes them; a test checks that they are current."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -59,7 +59,7 @@ def column_table() -> str:
 
 
 def key_table() -> str:
-    """Return the table of keys by group of commands, with the same lines as the list of keys in the window."""
+    """Return the table of keyboard shortcuts by group of commands, with the lines of the list of keys in the window."""
     from ui.commands.table import COMMANDS  # imported here, because the other tables do not need pygame
     from ui.model.command import families
 
@@ -81,7 +81,7 @@ PAGES: dict[Path, dict[str, Section]] = {
 
 
 def made_anew(page: Path) -> str:
-    """Return the text of a page with new tables between the marks `<!-- name -->` and `<!-- /name -->`."""
+    """Return the text of a page with new tables between the comments `<!-- name -->` and `<!-- /name -->`."""
     text = page.read_text(encoding="utf-8")
     for name, make in PAGES[page].items():
         before, begin, rest = text.partition(f"<!-- {name} -->\n")

@@ -48,9 +48,9 @@ from ui.model.look import Look, look_from_view, view_of
 from ui.model.settings import THEME
 
 MAX_FRAMES = 18_000
-"""Maximum number of frames without --ticks, for runs that do not end by themselves: ten minutes of video."""
+"""Maximum number of frames without --ticks, because some runs do not end by themselves: ten minutes of video."""
 
-GIF_FPS = 25  # default of --fps for GIFs, because browsers do not play them at the usual 30 frames per second
+GIF_FPS = 25  # frames per second of GIFs without --fps, because browsers do not play GIFs at the default of 30
 
 _DESCRIPTION = (
     "Film a scenario without a window. One JSON line on standard output says what was made. "
@@ -63,9 +63,9 @@ _TARGETS = "FILE.mp4, .webm, .mkv or .gif; FILE.png for the last tick alone; or 
 class _Request:
     """Checked arguments of the command line."""
 
-    target: str
-    kind: str
-    ticks: tuple[int, int | None]
+    target: str  # path of the output
+    kind: str  # kind of the output, as `kind_of` returns it
+    ticks: tuple[int, int | None]  # first tick, and the tick after the last one; None: until the end of the run
     options: FilmOptions
 
 
@@ -228,7 +228,7 @@ def _replay(opened: files.Opened, branches: list[str]) -> Replay:
 
 
 def _replay_warnings(opened: files.Opened) -> Sequence[str]:
-    """Return warnings that the filmed run may differ from the run that the user expects."""
+    """Return warnings about reasons why the filmed run may differ from the run that the user expects."""
     if opened.saved is not None:
         return opened.saved.warnings
     if not opened.scenario.asks_a_clock:
@@ -292,7 +292,7 @@ def _picture(request: _Request, replay: Replay, look: Look, progress: Progress) 
 
 
 def _print_alarms(done: Done, replay: Replay, progress: Progress) -> None:
-    """Print why the filmed run differs from the saved run, or from which tick on it has no time limit."""
+    """Print why the filmed run differs from the saved run, and from which tick on the filmed run has no time limit."""
     for alarm in done.alarms:
         progress.say(f"record: {alarm}")
     unnoted = replay.unnoted
@@ -328,7 +328,7 @@ def _recover(given: Namespace) -> int:
 
 
 class _ProgressMeter:
-    """Progress of filming as a line: frames, frames per second and remaining time."""
+    """Progress line of filming, with the number of frames, frames per second and the remaining time."""
 
     def __init__(self, progress: Progress, options: FilmOptions, first: int, end: int | None) -> None:
         self.progress, self.options, self.first, self.end = progress, options, first, end
@@ -339,7 +339,7 @@ class _ProgressMeter:
     def told(self, film: Film) -> None:
         now = time.monotonic()
         if self._begun is None:
-            self._begun = now  # time from the end of the first frame, which also loads fonts and kernels
+            self._begun = now  # measured from the end of the first frame, which also loads fonts and kernels
         self.seconds = now - self._begun
         rate = film.frames / self.seconds if self.seconds else 0.0
         text = f"tick {film.tick:,}, {film.frames:,} frames, {rate:.0f} frames/s"

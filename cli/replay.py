@@ -63,17 +63,23 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _place_of(folder: Path, row: int) -> Path:
-    """Return the path for the scenario of a row: in the results folder, or in a temporary folder if it is read-only."""
-    place = folder / f"row-{row}.yaml"
+    """Return the path for the scenario of a row, in the results folder.
+
+    If the results folder is read-only, the path is in a temporary folder.
+    """
+    path = folder / f"row-{row}.yaml"
     try:
-        check_place(place)
+        check_place(path)
     except ConfigError:
-        return temporary_folder() / place.name
-    return place
+        return temporary_folder() / path.name
+    return path
 
 
 def _open_window(path: Path) -> None:
-    """Replace this process by the program with a window, so that `--check` need not load the window's modules."""
+    """Replace this process by the program with a window.
+
+    The window is not opened in this process, so that `--check` need not load the modules of the window.
+    """
     own = [word for file in LOADED.values() for word in (OPTION, str(file.path))]
     os.execv(sys.executable, [sys.executable, str(ROOT / "main.py"), *own, str(path)])
 
@@ -88,7 +94,7 @@ def check(store: Store, spec: Specification, count: int, row: int | None = None)
         row: The only row to compute, or None to draw rows.
 
     Returns:
-        0 if all rows are the same as before, 1 if some differ.
+        0 if all rows are equal to the stored results, 1 if some differ.
 
     Raises:
         ConfigError: `row` has no results.
@@ -100,8 +106,8 @@ def check(store: Store, spec: Specification, count: int, row: int | None = None)
         raise ConfigError(f"replay: expected a row that has a result, got {row:,}")
     chosen = sorted(Random(0).sample(numbers, min(count, len(numbers)))) if row is None else [row]
     progress, wrong = Progress(), 0
-    for place, number in enumerate(chosen):
-        progress.show(f"row {number:,}", place / len(chosen))
+    for index, number in enumerate(chosen):
+        progress.show(f"row {number:,}", index / len(chosen))
         for text in _row_differences(store, spec, number, rows):
             wrong += 1
             progress.say(text)

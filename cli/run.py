@@ -80,7 +80,7 @@ def run_scenario(
         ticks: The maximum number of ticks.
         trace_path: The file for a line per tick and agent, if one is requested.
         posthoc_path: The file for search traces, if they are requested.
-        is_summed_up: Whether a line for each group is printed, instead of a line for each agent.
+        is_summed_up: Whether a line for each group of agents is printed, instead of a line for each agent.
         kept_path: The file for a scenario that repeats this run exactly, if one is requested.
 
     Returns:
@@ -115,7 +115,9 @@ def _prepare(scenario: Scenario, progress: Progress) -> None:
 def _world_of(scenario: Scenario, posthoc_path: str | None, is_summed_up: bool) -> World:
     options: dict[str, Any] = {"watched": posthoc_path is not None}
     is_timed = is_summed_up or scenario.asks_a_clock
-    if not is_timed:  # the stopwatch is read twice per agent and tick, which would slow down timed ticks noticeably
+    if (
+        not is_timed
+    ):  # not for timed ticks: reading the stopwatch twice per agent and tick would slow them down noticeably
         options["stopwatch"] = time.perf_counter
     world = build_world(scenario, BY_KEY, **options)
     world.clock = time.perf_counter if is_timed else None
@@ -130,11 +132,11 @@ class ScenarioRun:
     world: World
     progress: Progress
     interrupts: Interrupts
-    is_summed_up: bool = False
+    is_summed_up: bool = False  # whether results are printed for each group of agents, not for each agent
     times: TickTimes = field(default_factory=TickTimes)  # times of ticks, measured only if `is_summed_up`
     walkers: dict[int, Walker] = field(default_factory=dict)  # all walkers by id, including removed ones
     proofs: Proofs = field(default_factory=Proofs)
-    notes_told: int = 0  # number of notes of the world that have been printed
+    notes_told: int = 0  # number of notes (messages in `World.notes`) that have been printed
     posthoc: PosthocFiles | None = None
     if_active: str = STUCK  # outcome of agents that are still active when the run ends
     _stride: Stride = field(default_factory=Stride)
@@ -155,7 +157,7 @@ class ScenarioRun:
     def repeated(self) -> Scenario:
         """Return a scenario that repeats this run without a clock.
 
-        The number of agents that planned in each tick is fixed by commands, instead of by `tick_ms`.
+        In the scenario, Serve commands determine how many agents plan in each tick, instead of the limit `tick_ms`.
         """
         served = (TimedCommand(tick, Serve(agents)) for tick, agents in self.world.served)
         others = (edit for edit in self.scenario.edits if not isinstance(edit.command, SetTickMs))
@@ -163,14 +165,17 @@ class ScenarioRun:
         return replace(self.scenario, edits=tuple(edits), tick_ms=0.0)
 
     def say_what_is_not_kept(self, path: str) -> None:
-        """Print a warning if the kept scenario has no time limit after the tick at which this run was stopped."""
+        """Print a warning if the scenario written by --keep lacks the time limit after the last tick of this run."""
         now, edits = self.world.tick, self.scenario.edits
         later = any(isinstance(e.command, SetTickMs) and e.command.milliseconds and e.tick >= now for e in edits)
         if not self.world.is_over and (self.world.tick_ms or later):
             self.progress.say(f"--keep {path}: from tick {now:,} on, where this run ends, no milliseconds limit a tick")
 
     def _step(self, ticks: int, trace: Trace) -> int:
-        """Advance at most to the next edit or random change, so that no agent is notified in the middle of a step.
+        """Advance the world by one step.
+
+        A step ends at the next edit or random change at the latest, so that agents are notified of map changes only
+        between two steps.
 
         Returns:
             The number of ticks that passed, 0 if the run is over.

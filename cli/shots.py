@@ -34,15 +34,15 @@ LESSONS, MAPS = ASSETS / "lessons", ASSETS / "maps"
 
 @dataclass(frozen=True)
 class Shot:
-    """Picture to take: a scenario, the tick, and the state of the window."""
+    """Picture to take: a scenario, a tick, and the state of the window."""
 
-    name: str
-    scenario: Callable[[], Scenario]
-    ticks: int = 60
-    size: tuple[int, int] = (1600, 900)
+    name: str  # name of the file without extension
+    scenario: Callable[[], Scenario]  # loads or makes the scenario
+    ticks: int = 60  # number of ticks to advance before the picture is taken
+    size: tuple[int, int] = (1600, 900)  # size of the window in pixels
     theme: str = "dark"
-    scale: float = 1.0
-    prepare: Callable[[App], None] = lambda app: None
+    scale: float = 1.0  # scale of the user interface
+    prepare: Callable[[App], None] = lambda app: None  # sets the state of the window after the ticks
 
 
 def scenario(name: str) -> Callable[[], Scenario]:

@@ -184,7 +184,7 @@ class _MapsOfRows:
         self._found: dict[str, tuple[Grid, str] | str] = {}
 
     def of(self, row: ScenRow) -> tuple[Grid, str] | str:
-        """Return the map of a row and its path, or a message if the map cannot be opened.
+        """Return (map of a row, path of the map), or a message if the map cannot be opened.
 
         The message is cached as well, and is reported for every row that names the map.
         """
@@ -211,7 +211,10 @@ def _shown_path(path: Path) -> str:
 
 
 class _Solver:
-    """Runs every agent on every problem, each in its own world, so that the end of one run does not affect others."""
+    """Driver of the command: runs every agent on every problem.
+
+    Each run has its own world, so that the end of one run does not affect the others.
+    """
 
     def __init__(self, given: Namespace, configs: list[AgentConfig]) -> None:
         self.budget: int = given.budget
@@ -223,7 +226,7 @@ class _Solver:
         self.posthoc = PosthocFiles(given.posthoc, self.progress)
         self.configs = configs
         self.interrupts = Interrupts()
-        self.code = 0  # exit code according to the results so far
+        self.code = 0  # exit code that follows from the results so far; a signal replaces it
 
     def solve_all(self, tasks: list[SolveTask | str]) -> int:
         """Print all results and return the exit code; the codes are listed in README.md."""
@@ -307,14 +310,14 @@ class _Solver:
 
 
 def _named(row: ScenRow | None) -> str:
-    """Return the beginning of messages about a row."""
+    """Return the beginning of a message about a row of a .scen file; it is empty if there is no row."""
     return f"row {row.number}, " if row else ""
 
 
 def _length_warning(row: ScenRow | None, optimal: float) -> str | None:
-    """Return a warning if the listed length of a row differs from the cheapest path on this map, else None.
+    """Return a warning if the listed length of a row differs from the computed length of the cheapest path, else None.
 
-    Some published files have such rows. Results use the computed length.
+    Some published .scen files have such rows. Results use the computed length.
     """
     if row is None or (math.isfinite(optimal) and lengths_agree(optimal, row.optimal)):
         return None

@@ -1,4 +1,4 @@
-"""Standard output and standard error that the calling process has closed, at the start or during the run."""
+"""Handling of standard output and standard error if the calling process has closed them, at the start or later."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ def replace_closed() -> bool:
 def close_output(code: int) -> int:
     """Redirect standard output to the null device and return `code`.
 
-    Otherwise the interpreter would try to flush it at exit and report its error once more.
+    Otherwise the interpreter would flush standard output at exit, and report the error of the closed stream again.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code

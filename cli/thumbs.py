@@ -37,8 +37,8 @@ MOMENTS = {
     "crowd-bridge": (0, 44),
     "crowd-budget": (0, 60),
 }
-"""Index of the panel and tick, by example; the default is the first panel after two thirds of the run."""
-_MAX_TICKS = 6000
+"""(Index of the panel, tick) of the picture, by example. The default is the first panel after two thirds of the run."""
+_MAX_TICKS = 6000  # maximum number of ticks that an example is run to find two thirds of its run
 
 
 def main(argv: Sequence[str]) -> int:

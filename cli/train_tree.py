@@ -35,16 +35,16 @@ from sim.files.map import read_map
 from sim.generate import generate
 from sim.grid import Grid
 
-STEPS, Q, DMAX = 60, 1, 10
+STEPS, Q, DMAX = 60, 1, 10  # parameters of `label_maps`, which are stored in the tree
 KINDS = (
     *(("caves", {"grain": grain}) for grain in (2, 3, 5, 8)),
     *(("rooms", {"room": room}) for room in (5, 9, 17)),
     *(("random", {"density": density}) for density in (15, 25, 35)),
 )
-SIDES, SEEDS = (96, 160, 320), (1000, 1001, 1002)
+SIDES, SEEDS = (96, 160, 320), (1000, 1001, 1002)  # sides in cells and seeds of the generated maps
 PROBLEMS = 6  # number of problems on each generated map
 GAME_FOLDERS, GAME_PROBLEMS, SHRINK = ("bg512", "wc3maps512", "sc1"), 12, 3
-DEPTHS, FOLDS = range(2, 13, 2), 10
+DEPTHS, FOLDS = range(2, 13, 2), 10  # depths of trees to try, and number of folds of the cross-validation
 
 Problem = tuple[Grid, int, int]
 
@@ -72,7 +72,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _min_leaf_size(data: Labelled) -> int:
-    """Return the minimum number of states in a leaf: one per thousand states, at least 20."""
+    """Return the minimum number of states in a leaf of the tree: a thousandth of all states, but at least 20."""
     return max(20, data.labels.size // 1000)
 
 
@@ -91,7 +91,7 @@ def _drawn_problems(grid: Grid, count: int, seed: str) -> list[Problem]:
 
 
 def _table(names: Iterable[str], scores: Iterable[Score]) -> Iterator[str]:
-    """Yield lines with the accuracy for each kind of map, as the mean over its maps."""
+    """Yield lines with the accuracy for each kind of map, as the mean over the maps of the kind."""
     yield "share of labels guessed on maps held out: tree, constant"
     rows = zip(names, scores, strict=True)
     for name, group in groupby(rows, key=lambda row: row[0]):
@@ -100,7 +100,10 @@ def _table(names: Iterable[str], scores: Iterable[Score]) -> Iterator[str]:
 
 
 def _game_table(folder: Path, guess: Callable[[Labelled], float], progress: Progress) -> Iterator[str]:
-    """Yield lines with the accuracy for each game map: of the tree, of a tree grown from the others, of a constant."""
+    """Yield a line for each game map with three accuracies.
+
+    They belong to the tree, to a tree grown from the other game maps, and to a constant guess.
+    """
     files = sorted(file for name in GAME_FOLDERS for file in (folder / name).glob("*.map"))
     if len(files) < 2:
         yield f"{folder}: expected at least two maps in {', '.join(GAME_FOLDERS)}, got {len(files)}"

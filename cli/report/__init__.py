@@ -27,7 +27,7 @@ from sim.params import ConfigError, printable
 from sim.program import ASSETS, NAME, ROOT
 
 NAMES = {key: spec.name for key, spec in BY_KEY.items()}
-_MAX_LINES = 10  # maximum number of left-out figures and tables on standard error; the page lists all of them
+_MAX_LINES = 10  # maximum number of left-out parts that are printed to standard error; the page lists all of them
 _S = TypeVar("_S")
 _T = TypeVar("_T")
 
@@ -103,7 +103,7 @@ def _standard_parts(frame: Frame, cutoff: int, left_out: list[str]) -> tuple[lis
 
 
 def _each(items: Sequence[_S], named: Callable[[_S], str], make: Callable[[_S], _T], left_out: list[str]) -> list[_T]:
-    """Return the results of `make` for all items; items for which it fails are left out.
+    """Return the results of `make` for all items; items for which `make` fails are left out.
 
     Args:
         items: The arguments of `make`.
@@ -123,7 +123,7 @@ def _each(items: Sequence[_S], named: Callable[[_S], str], make: Callable[[_S], 
 
 @contextmanager
 def _without_warnings() -> Iterator[None]:
-    """Suppress the warnings of libraries about empty means and missing letters; both are visible in the report."""
+    """Suppress warnings of libraries about means of no values and missing letters, because the report shows both."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -142,7 +142,7 @@ def unique_names(charts: Sequence[Chart]) -> list[Chart]:
 
 
 def _specification_file(store: Store) -> str:
-    """Return the specification as a command names it: its path if it ships with the program, else its file name."""
+    """Return the specification as an argument of commands: its path if the program contains it, else its file name."""
     path = Path(store.meta("folder"), f"{store.meta('name')}.yaml")
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ASSETS) else path.name
 

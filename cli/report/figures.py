@@ -19,8 +19,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import Formatter, FuncFormatter, MaxNLocator
 
 FORMATS = ("svg", "pdf", "png")
-SIZE_IN = (6.4, 4.2)
-DPI = 200
+SIZE_IN = (6.4, 4.2)  # size of a figure in inches
+DPI = 200  # resolution of PNG files
 _UNFINISHED = "crossed: some runs unfinished"
 _CROSS_STYLE: dict[str, Any] = {
     "color": "#000000",
@@ -81,17 +81,20 @@ def draw(chart: Chart) -> Figure:
 
 
 def _literal_text(text: str) -> str:
-    """Return a text that matplotlib shows literally: without formulas, and without the underscore of hidden labels."""
+    """Return a text escaped so that matplotlib shows it literally.
+
+    Otherwise `$` would begin a formula, and a label with an underscore in front would be hidden.
+    """
     return f"{' ' if text.startswith('_') else ''}{text}".replace("$", r"\$")
 
 
 def _draw_series(axes: Axes, number: int, series: Series) -> None:
     x, y = np.array(series.points).T
-    place = number if series.place < 0 else series.place
-    colour = "#555555" if series.is_quiet else COLOURS[place % len(COLOURS)]
-    dash = DASHES[place // len(COLOURS) % len(DASHES)] if series.place < 0 else DASHES[-1]
+    index = number if series.place < 0 else series.place
+    colour = "#555555" if series.is_quiet else COLOURS[index % len(COLOURS)]
+    dash = DASHES[index // len(COLOURS) % len(DASHES)] if series.place < 0 else DASHES[-1]
     line = dash if series.is_line else "none"
-    marker = MARKERS[place % len(MARKERS)]
+    marker = MARKERS[index % len(MARKERS)]
     (drawn,) = axes.plot(x, y, color=colour, linestyle=line, marker=marker, label=_literal_text(series.name))
     drawn.set_gid(f"series-{number}")
     if series.is_steps:
@@ -107,7 +110,7 @@ def _draw_series(axes: Axes, number: int, series: Series) -> None:
 
 
 def _draw_crosses(axes: Axes, all_series: Sequence[Series]) -> None:
-    """Mark points with unfinished runs by a cross; the last entry of the legend explains it."""
+    """Mark points with unfinished runs by a cross; the last entry of the legend explains the crosses."""
     label = _UNFINISHED
     for number, series in enumerate(all_series):
         if any(series.unfinished):
@@ -136,7 +139,7 @@ def _set_scales(axes: Axes, chart: Chart) -> None:
             put("log")
             axis.set_minor_formatter(_minor_formatter(values.max() / values.min()))
         elif not chart.rows:
-            axis.set_major_locator(MaxNLocator(7))  # few enough ticks that numbers of seven digits do not touch
+            axis.set_major_locator(MaxNLocator(7))  # at most 7 ticks, so that numbers of seven digits do not touch
         axis.set_major_formatter(FuncFormatter(_plain))
 
 
@@ -145,7 +148,7 @@ def _plain(value: float, place: int | None = None) -> str:
 
 
 def _minor_formatter(span: float) -> Formatter:
-    """Return the formatter of numbers between powers of ten: the longer the axis, the fewer numbers it shows.
+    """Return the formatter of the ticks between powers of ten; the larger the range, the fewer ticks have a number.
 
     Args:
         span: The largest value on the axis divided by the smallest.

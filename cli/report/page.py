@@ -30,12 +30,12 @@ figure { margin: 1em 0 2em; } figure img { max-width: 100%; border: 1px solid #e
 class Report:
     """Report of an experiment."""
 
-    file: str  # specification, as a command names it
+    file: str  # name of the specification for a command line
     title: str
-    paper: str
-    note: str
-    summary: str
-    verdicts: Sequence[Verdict]
+    paper: str  # reference to the paper that the experiment repeats
+    note: str  # introduction
+    summary: str  # number of runs and problems as text
+    verdicts: Sequence[Verdict]  # results of checking the claims
     tables: Sequence[Table]  # tables that the specification asks for
     usual: Sequence[Table]  # standard tables of every experiment
     charts: Sequence[Chart]
