@@ -1,4 +1,4 @@
-"""Command `check-lesson`: play lessons to their ends and report every claim that the run of its lesson does not confirm."""
+"""Command `check-lesson`: play lessons to their ends and report every claim that the run contradicts."""
 
 import sys
 from collections.abc import Sequence
@@ -28,9 +28,7 @@ def main(argv: Sequence[str]) -> int:
 def _problems_of(name: str) -> list[str]:
     try:
         lesson = load_lesson(asked_file(name, LESSONS), BY_KEY, (ASSETS,), HEAT_KINDS)
-    except (
-        ConfigError
-    ) as error:  # the errors are returned instead of raised, so that the remaining lessons are checked as well
+    except ConfigError as error:  # returned instead of raised, so that the remaining lessons are checked as well
         return list(error.problems)
     claims = sum(len(step.claims) for step in lesson.steps)
     questions = [step.question for step in lesson.steps if step.question is not None]

@@ -58,9 +58,8 @@ class Interrupts:
 
         If a signal has already arrived, `work` is not called.
         """
-        self._is_breakable = (
-            True  # set before `exit_code` is checked, so that a signal between the two statements is not missed
-        )
+        # set before `exit_code` is checked, so that a signal between the two statements is not missed
+        self._is_breakable = True
         try:
             if not self.exit_code:
                 work()

@@ -16,9 +16,8 @@ class Progress:
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream if stream is not None else sys.stderr
         self.is_on = self._stream.isatty()
-        self._next_update_s = (
-            time.monotonic() + _INTERVAL_S
-        )  # earliest time of the next update; not at once, so that short work shows no bar
+        # earliest time of the next update; not at once, so that short work shows no bar
+        self._next_update_s = time.monotonic() + _INTERVAL_S
         self._shown = 0  # number of characters of the bar on screen
 
     def show(self, text: str, share: float | None = None) -> None:

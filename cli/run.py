@@ -115,9 +115,7 @@ def _prepare(scenario: Scenario, progress: Progress) -> None:
 def _world_of(scenario: Scenario, posthoc_path: str | None, is_summed_up: bool) -> World:
     options: dict[str, Any] = {"watched": posthoc_path is not None}
     is_timed = is_summed_up or scenario.asks_a_clock
-    if (
-        not is_timed
-    ):  # not for timed ticks: reading the stopwatch twice per agent and tick would slow them down noticeably
+    if not is_timed:  # reading the stopwatch twice per agent and tick would slow down timed ticks noticeably
         options["stopwatch"] = time.perf_counter
     world = build_world(scenario, BY_KEY, **options)
     world.clock = time.perf_counter if is_timed else None

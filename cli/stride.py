@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 
 from sim.world import BULK
 
-_SHORT_S, _LONG_S = (
-    0.01,
-    0.1,
-)  # duration of a step in seconds; after a shorter step than _SHORT_S steps get longer, after _LONG_S shorter
+# seconds of a step: after a step of less than _SHORT_S steps get longer, after one of more than _LONG_S shorter
+_SHORT_S, _LONG_S = 0.01, 0.1
 _STRIDE_FACTOR = 4  # factor by which the number of ticks changes; also the first number of ticks
 
 

@@ -1,4 +1,4 @@
-"""Control of the benches: textbook A* in plain Python with heapq. Speeds are given as ratios to its speed.
+"""Control of the benches: textbook A* in plain Python with heapq. Benches give speeds as ratios to its speed.
 
 The implementation is ordinary on purpose: the open list keeps outdated entries, g and parents are dicts, and closed
 cells are a set. Cells are integers, and the map has a frame of blocked cells, so that neighbours need no border test.
@@ -12,7 +12,7 @@ from sim.kernels.octile import DIAGONAL
 
 
 class FramedMap:
-    """Map as a list that contains for each cell whether it is free, with a frame of blocked cells around it."""
+    """Map as a list of booleans (whether a cell is free), with a frame of blocked cells around the map."""
 
     def __init__(self, grid: Grid) -> None:
         self.width = grid.width + 2
@@ -62,7 +62,7 @@ def octile(s: int, t: int, width: int) -> float:
 
 
 def neighbours(free: list[bool], width: int, s: int) -> list[tuple[int, float]]:
-    """Return (cell, cost) of all moves from a cell; a diagonal move needs two free shoulders."""
+    """Return (cell, cost) of all moves from a cell; a diagonal move needs both adjacent straight neighbours free."""
     north, east, south, west = free[s - width], free[s + 1], free[s + width], free[s - 1]
     found: list[tuple[int, float]] = []
     if north:

@@ -29,19 +29,21 @@ TICKS = 220  # ticks of a run
 SIDE = 512  # side of a generated map in cells
 MIN_COST = 100.0  # minimum cost of the cheapest path of a unit
 BUDGET_MS = 3.0  # target for the median tick of all units, in milliseconds
-_GROUP = "bg512"
+_GROUP = "bg512"  # set of problems from which the map is taken
 _MEMORY_TARGET = Target(0.6, is_upper=True)  # megabytes per unit
 _BULK_TARGET = Target(1.3, is_upper=True)  # time of all ticks one by one / time of all ticks in one call
 EDITS = (3, 300, 3000)
-"""Numbers of cells that are blocked or freed by one edit."""
+"""Numbers of cells that one edit blocks or frees, one number per pair of rows."""
 
 
 @dataclass(frozen=True)
 class Case:
+    """Units to be measured."""
+
     name: str
-    kind: str
+    kind: str  # key of the agent
     params: Mapping[str, Value]
-    budget: int
+    budget: int  # expansions per tick of each unit
     fits: int | None = None  # target: number of units whose median tick takes at most BUDGET_MS
 
 
@@ -115,7 +117,7 @@ def measured(case: Case, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray,
     """
     placed = _placed_units(case, grid, size)
     gc.collect()
-    POOL.empty()  # so that no unit reuses memory whose pages exist already
+    POOL.empty()  # so that no unit gets memory that earlier units have used, which would not count as new
     before = resident_mb()
     world = peopled(grid, BY_KEY, placed, case.budget)
     ms = np.zeros(ticks)
@@ -129,7 +131,10 @@ def measured(case: Case, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray,
 
 
 def _bulk_ms(case: Case, grid: Grid, size: int, ticks: int) -> float:
-    """Return the milliseconds of all ticks in a single call of `advance`, in which units need not wait for others."""
+    """Return the milliseconds of all ticks in a single call of `advance`.
+
+    In such a call each unit may run all of its ticks before the next unit does.
+    """
     world = peopled(grid, BY_KEY, _placed_units(case, grid, size), case.budget)
     return _measured_ms(lambda: world.advance(ticks))
 

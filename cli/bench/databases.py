@@ -22,10 +22,11 @@ from sim.kernels.records import Records, find_similar, new_similar
 from sim.prepared import Prepared, Recipe, fetch, made_now
 from sim.world import World
 
-_COLUMN_LEVEL = 3
+_COLUMN_LEVEL = 3  # level of the abstraction for which a column of the database is measured
 _MAX_MAPS = 3  # maximum number of maps of each size, because the plain versions take seconds
-_RECORD_COUNT, _SIMILAR_COUNT = 1000, 10
-_PLAIN_RECORD_COUNT = 8  # number of records that the control solves; all of them would take minutes
+_RECORD_COUNT, _SIMILAR_COUNT = 1000, 10  # number of records per map, and of similar records to find
+# number of problems that the control solves, because all problems of the records would take minutes
+_PLAIN_RECORD_COUNT = 8
 WALKERS = (
     Case("D LRTA*, depth 1, level 3", "d-lrta", {"depth_control": "fixed"}, 1),
     Case("D LRTA*, level 3", "d-lrta", {}, 1, every=4),
@@ -37,8 +38,8 @@ WALKERS = (
 
 
 ONE_STATE = ("d-lrta", "knn-lrta")
-"""Agents that expand one state per move. Creating their world takes as long as their runs, so walking is also measured
-alone."""
+"""Agents that expand one state per move. Creating a world takes as long as a run of such an agent, so walking is also
+measured without the creation of the world."""
 
 
 def run(setup: Setup) -> Table:
@@ -101,7 +102,8 @@ def _measure_records(setup: Setup, table: Table, batches: list[list[MapProblem]]
         grid, ends = batch[0].grid, [problem.ends for problem in batch]
         before = time.perf_counter()
         records = made_now(recipes.recipe({"records": _RECORD_COUNT, "seed": 1}), grid).tables
-        making += time.perf_counter() - before  # elapsed time, because several threads do the work
+        # elapsed time instead of processor time, because several threads do the work
+        making += time.perf_counter() - before
         pairs = recipes.draw_pairs(grid, _PLAIN_RECORD_COUNT, 1)
         plainly += best_of(1, (partial(_solve_plainly, FramedMap(grid), grid, pairs),))[0] * _RECORD_COUNT / len(pairs)
         ours, other = partial(_find_similar, grid, records, ends), partial(_find_plainly, grid, records, ends)

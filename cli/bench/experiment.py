@@ -22,6 +22,7 @@ from sim.experiments.spec import Specification, parse_experiment
 from sim.experiments.store import Store, open_for_writing
 from sim.experiments.summary import comparison_table, settings_table
 
+# specification of the measured experiment, with placeholders for the sides of the maps
 WORK = """format: backmove-experiment
 version: 1
 problems: {generate: {kind: caves, width: %d, height: %d, seed: [1, 2, 3, 4, 5]}, random: 100}
@@ -31,6 +32,7 @@ budgets: [1, 16]
 SIDE, SHORT_SIDE = 768, 192
 """Sides of the maps in cells: SIDE gives twenty seconds of work, like the smallest experiments that come with the
 program; SHORT_SIDE gives three seconds, for which the time to start processes matters."""
+# specification of an experiment with invented results, with a placeholder for the weights
 ROWS = """format: backmove-experiment
 version: 1
 problems: {generate: {kind: rooms, width: 64, height: 64, seed: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}, random: 100}
@@ -98,9 +100,8 @@ def _scheduler_rows(spec: Specification, short: Specification, pair_s: float, pr
     start: Any = LocalCluster
     with start(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
-        _engine_seconds(
-            short, lambda folder: pools.choose(address, 1, folder)
-        )  # untimed: workers import the program first
+        # untimed: workers import the program first
+        _engine_seconds(short, lambda folder: pools.choose(address, 1, folder))
         _, seconds = _engine_seconds(spec, lambda folder: pools.choose(address, 1, folder))
     yield Row("a scheduler with two workers", seconds, "s", pair_s, seconds / pair_s, Target(1.15, is_upper=True))
 

@@ -1,4 +1,4 @@
-"""Bench `frames`: frame times as a user experiences them.
+"""Bench `frames`: times of the frames of a window under normal conditions.
 
 A frame includes everything between two pictures: events, a tick, drawing and presenting. The window runs at its normal
 pace, on a real screen if there is one, with a map that changes every 10 ticks. Work between frames is done as usual.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ui.app import App
 
 FRAMES = 2000  # maximum number of measured frames per case
-FRAME_MS = 1000.0 / 60.0  # time of a frame at 60 frames per second, above which it counts as lost
+FRAME_MS = 1000.0 / 60.0  # milliseconds of a frame at 60 frames per second; a longer frame counts as lost
 PAINTED_A_SECOND = 1000  # cells that a stroke of the brush paints per second
 BUDGET = 64  # expansions per tick
 AGENTS = (
@@ -58,7 +58,7 @@ class Case:
     zoom: float | None = None  # pixels per cell, None if the whole map is shown
     heat: str = "off"
     agents: tuple[AgentConfig, ...] = AGENTS
-    word: str = ""  # addition to the name
+    word: str = ""  # text added to the name
     hovers: bool = False  # whether the mouse moves over the map, with the inspector open
     dialog: str = ""  # command that opens a dialog during the measurement
     units: int = 0  # size of the crowd that replaces each agent, 0 for single agents
@@ -92,10 +92,10 @@ CASES = (
 
 @dataclass
 class Frames:
-    """Milliseconds of each frame: elapsed time and processor time."""
+    """Milliseconds of each frame."""
 
-    wall: list[float] = field(default_factory=list)
-    processor: list[float] = field(default_factory=list)
+    wall: list[float] = field(default_factory=list)  # elapsed time
+    processor: list[float] = field(default_factory=list)  # processor time of the thread that draws
 
 
 def run(setup: Setup, cases: tuple[Case, ...] = CASES, frames: int = FRAMES) -> Table:
@@ -124,7 +124,7 @@ def run(setup: Setup, cases: tuple[Case, ...] = CASES, frames: int = FRAMES) -> 
 def _prepare() -> None:
     """Compile everything that a window compiles in the background while it shows "preparing".
 
-    A frame that is lost nevertheless, in the first run on a machine, would also be lost for a user.
+    If a frame is lost to compilation in spite of this, a user would lose it as well.
     """
     from ui.warmup import all_parts
 
@@ -144,7 +144,7 @@ def _add_painting(table: Table, rounds: int, frames: int) -> None:
 
 
 def _painting_ms(app: "App", frames: int) -> np.ndarray:
-    """Return the milliseconds of each frame of a stroke over the rows of the map."""
+    """Return the milliseconds of each frame while the brush paints one stroke along the rows of the map."""
     app.session.reset(keeps_map=False)
     width, each = app.session.run.world.grid.width, PAINTED_A_SECOND // 60
     app.session.history.begin(is_stroke=True)
@@ -192,10 +192,10 @@ def _run(app: "App", case: Case, frames: int) -> Frames:
 
     found, loader = Frames(), Loader("ui.draw")
     app.window.player.set_speed(case.speed)
-    app.window.player.may_put_off = True  # as in normal operation of the window
+    app.window.player.may_put_off = True  # as when the program runs normally
     _begin(app, case)
     gc.collect()
-    gc.freeze()  # as in normal operation of the window
+    gc.freeze()  # as when the program runs normally
     app.draw()
     deadline = time.perf_counter()
     for frame in range(frames):

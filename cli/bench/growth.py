@@ -1,9 +1,9 @@
 """Bench `growth`: growth of memory over long use, which should be zero. Each load runs in its own process.
 
 A row gives the resident memory that the second half of a load adds; caches and pools have reached their size after the
-first half. Garbage is collected after each twentieth of a load, because objects that wait for the collector are no
-leak. The record of every agent's ticks is kept on purpose, so its size is subtracted. The target allows for the memory
-of undo entries.
+first half. Garbage is collected after each twentieth of a load, because objects that wait for the collector are not a
+leak. The record of the ticks of every agent is kept on purpose, so its size is subtracted. The target allows for the
+memory of undo entries.
 """
 
 import gc
@@ -30,8 +30,8 @@ from sim.world import World
 from ui.model import branching, painting
 from ui.model.session import Session
 
-TICKS, BRANCHES, HEATS = 1_000_000, 300, 500
-TARGET = Target(8.0, is_upper=True)  # megabytes
+TICKS, BRANCHES, HEATS = 1_000_000, 300, 500  # numbers of repetitions of the loads
+TARGET = Target(8.0, is_upper=True)  # megabytes that the second half of a load may add
 SIDE = 48  # side of the map in cells
 AGENTS = (AgentConfig("tba"), AgentConfig("rtb-wa"), AgentConfig("lrta"))
 _GOAL_EVERY = 2000  # ticks between two moves of the goal
@@ -81,7 +81,7 @@ def probe(key: str, count: int) -> tuple[float, float]:
             gc.collect()
         if not middle and done * 2 >= count:
             middle = _collected_mb()
-        if done >= count:  # measured inside the loop, because the load frees its objects when it ends
+        if done >= count:  # measured inside the loop, because a load frees its objects after its last repetition
             held = _collected_mb()
     return held - middle - KEPT_MB.get(key, 0.0) * (count - count // 2), held
 
@@ -91,7 +91,7 @@ def _collected_mb() -> float:
     return resident_mb() or 0.0
 
 
-# --- loads: each yields the number of repetitions that are done ------------------------------------------
+# --- loads; each load yields the number of repetitions that are done ------------------------------------------
 
 
 def advance_ticks(count: int) -> Iterator[int]:
@@ -146,7 +146,8 @@ LOADS: dict[str, Callable[[int], Iterator[int]]] = {
     "branches": make_branches,
     "heat": change_heat,
 }
-KEPT_MB = {"ticks": log.ROW.itemsize * len(AGENTS) / 2**20}  # megabytes kept per repetition: a row of each agent
+# megabytes kept on purpose per repetition, by load: the record of one tick of each agent
+KEPT_MB = {"ticks": log.ROW.itemsize * len(AGENTS) / 2**20}
 COUNTS = {"ticks": TICKS, "branches": BRANCHES, "heat": HEATS}
 NAMES = {
     "ticks": f"{TICKS:,} ticks of {len(AGENTS)} agents",

@@ -13,7 +13,7 @@ from sim.world import World
 
 SIDE, BUDGET = 512, 16
 TARGET = Target(30.0)  # ticks per second that a window shows
-_COMPILED_AGENT = "lrta"
+_COMPILED_AGENT = "lrta"  # key of the agent that is the control
 _TICKS = 2000
 
 
@@ -24,7 +24,7 @@ def run(setup: Setup, side: int = SIDE, ticks: int = _TICKS) -> Table:
     made = generate("rooms", {"width": side, "height": side, "seed": 5, "room": 16})
     best = dict.fromkeys((own, _COMPILED_AGENT), 0.0)
     for _ in range(setup.rounds):
-        for kind in best:  # both in every round, so that disturbances affect them alike
+        for kind in best:  # both agents in every round, so that disturbances affect both alike
             setup.progress.show(f"own agent: {BY_KEY[kind].name}")
             best[kind] = max(best[kind], ticks_per_second(made, kind, ticks))
     name = f"{BY_KEY[own].name}, plain Python"

@@ -13,20 +13,20 @@ from sim.grid import Grid
 from sim.params import ConfigError
 
 _GENERATED_KINDS = (("caves", {"grain": 4}), ("rooms", {"room": 16}), ("random", {"density": 30}))
-_GENERATED_SIDE = 256
+_GENERATED_SIDE = 256  # side of each map in cells
 _GENERATED_PROBLEMS = 12  # number of problems on each map
 
 
 @dataclass(frozen=True)
 class MapProblem:
-    """Start and goal on a map."""
+    """Problem on a map."""
 
-    group: str  # set that the problem belongs to
+    group: str  # name of the set that the problem belongs to
     map_name: str
     grid: Grid
     start: tuple[int, int]
     goal: tuple[int, int]
-    optimal: float | None  # listed cost of the cheapest path, None if the problem is not from a list
+    optimal: float | None  # cost of the cheapest path in the list of problems; None for a generated problem
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -35,10 +35,10 @@ class MapProblem:
 
 @dataclass(frozen=True)
 class ProblemSet:
-    """Problems of a run of the benches, with a flag that is set if totals and targets are known for them."""
+    """Problems on which the benches run."""
 
     problems: tuple[MapProblem, ...]
-    is_listed: bool
+    is_listed: bool  # whether they are the search set, for which targets and total expansions are known
 
     def groups(self) -> Iterator[tuple[str, list[MapProblem]]]:
         """Yield each set as its name and its problems."""

@@ -39,7 +39,7 @@ NONE_DROPPED = Target(0.0, is_upper=True)  # frames
 
 _FRAME_COUNT = 240  # number of frames filmed without a window
 _PROFILED_FRAMES = 60  # number of frames over which the steps of a frame are averaged
-_FIRST_TICK = 400  # number of ticks before the measurement, after which searches fill the panels
+_FIRST_TICK = 400  # tick at which the measurement begins; by then the searches fill the panels
 _WINDOW_SIZE = (1600, 900)  # size of the window in pixels
 _WINDOW_S = 3.0  # seconds for which the window is measured, with and without recording
 _PATIENCE_S = 120.0  # maximum seconds to wait for the file to be finished
@@ -91,7 +91,7 @@ def make_setup() -> Scenario:
 
 
 def headless_rate(begin: Scenario, folder: Path, suffix: str, preset: str) -> float:
-    """Return the frames per second, from the first frame to the finished file."""
+    """Return the frames per second of filming, measured from the first frame to the finished file."""
     times: list[float] = []
 
     def told(film: Film) -> None:
@@ -148,7 +148,7 @@ class Window:
 
 
 def best_window(begin: Scenario, folder: Path, rounds: int) -> Window:
-    """Return the fastest of several measurements, with the dropped frames of all of them."""
+    """Return the fastest of several measurements, with the sum of the dropped frames of all measurements."""
     measured = [measure_window(begin, folder / f"window{i}.mp4") for i in range(rounds)]
     best = min(measured, key=lambda window: window.with_ms + window.without_ms)
     return replace(best, dropped=sum(window.dropped for window in measured))
@@ -160,7 +160,7 @@ def measure_window(begin: Scenario, path: Path) -> Window:
     without = _run(app, None)
     studio = Studio.film(path, app.session, FilmOptions(SIZE, FPS), app.window.dressing.look())
     first = app.session.tick
-    while studio.report.phase == "starting":  # wait until its process has loaded the kernels
+    while studio.report.phase == "starting":  # wait until the recording process has loaded the kernels
         time.sleep(0.05)
     with_recording = _run(app, studio)
     studio.stop()

@@ -1,4 +1,4 @@
-"""Bench `scaling`: time of a tick on maps of different sizes, which should not affect it."""
+"""Bench `scaling`: time of a tick on maps of different sizes. The size of the map should not affect the time."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -28,8 +28,10 @@ _SEED = 5
 
 @dataclass(frozen=True)
 class Case:
+    """Agent to be measured."""
+
     name: str
-    kind: str
+    kind: str  # key of the agent
     params: Mapping[str, Value]
 
 
@@ -68,11 +70,11 @@ def run(setup: Setup, sides: tuple[int, ...] = SIDES) -> Table:
 def _rows(name: str, case: Case, maps: list[Generated], rounds: int) -> Iterator[Row]:
     """Yield a row for each size after the first, with a target in the last row."""
     best = [float("inf")] * len(maps)
-    for _ in range(rounds):  # all sizes in every round, so that disturbances affect them alike
-        for place, made in enumerate(maps):
+    for _ in range(rounds):  # all sizes in every round, so that disturbances affect all sizes alike
+        for index, made in enumerate(maps):
             # runs on small maps are short, and need more repetitions for a reliable minimum
             repeats = max(1, maps[-1].grid.width // made.grid.width // 2)
-            best[place] = min(best[place], *(seconds_per_tick(case, made) for _ in range(repeats)))
+            best[index] = min(best[index], *(seconds_per_tick(case, made) for _ in range(repeats)))
     for made, seconds in zip(maps[1:], best[1:], strict=True):
         target = TARGET if made is maps[-1] else None
         row_name = f"{name}, {made.grid.width} x {made.grid.height}"
@@ -82,8 +84,8 @@ def _rows(name: str, case: Case, maps: list[Generated], rounds: int) -> Iterator
 def _changing_rows(name: str, maps: list[Generated], rounds: int) -> Iterator[Row]:
     """Yield the rows of an agent on changing maps with measures: mean and longest tick for each size."""
     runs = [[seconds_while_changing(made) for made in maps] for _ in range(rounds)]
-    means = [min(run[place].mean() for run in runs) for place in range(len(maps))]
-    longest = [min(run[place].max() for run in runs) for place in range(len(maps))]
+    means = [min(run[index].mean() for run in runs) for index in range(len(maps))]
+    longest = [min(run[index].max() for run in runs) for index in range(len(maps))]
     for made, mean, most in zip(maps[1:], means[1:], longest[1:], strict=True):
         size = f"{made.grid.width} x {made.grid.height}"
         yield Row(f"{name}, {size}", mean * 1e6, "us/tick", means[0] * 1e6, mean / means[0])

@@ -1,7 +1,8 @@
 """Bench `seek`: time to go to any tick of a long run, and to go back by one tick.
 
 Each run has 20,000 ticks of four agents on a map of 512 x 512 cells, with edits and a moving goal, so that no agent
-ever finishes. A seek restores the nearest keyframe and replays from there; a step back also adds keyframes around it.
+ever finishes. A seek restores the nearest keyframe (a stored state of the run) and replays the ticks after it. A step
+back also adds keyframes near the current tick.
 """
 
 import random
@@ -24,7 +25,8 @@ from sim.params import Value
 from sim.time.timeline import Timeline
 from sim.world import World
 
-SIDE, TICKS = 512, 20_000
+SIDE, TICKS = 512, 20_000  # side of the map in cells, and ticks of a run
+# targets: median and longest seek in milliseconds, and time with recording / time without
 TYPICAL, MOST, TWICE = Target(100.0, is_upper=True), Target(150.0, is_upper=True), Target(2.0, is_upper=True)
 AGENTS = (
     AgentConfig("tba"),
@@ -32,20 +34,22 @@ AGENTS = (
     AgentConfig("rtb-wa", "lazy", {"restart": "lazy"}),
     AgentConfig("rtb-wa", "eager", {"restart": "eager"}),
 )
-_SEEK_COUNT, _STEP_COUNT = 150, 100
-_RUNS = 3  # number of runs with and without recording, alternating, of which the median is taken
+_SEEK_COUNT, _STEP_COUNT = 150, 100  # number of measured seeks to random ticks, and of steps back
+_RUNS = 3  # number of runs with recording and of runs without, in turn; the median of each counts
 _FRAME_TICKS = 4  # number of ticks per frame of a window
-_EDIT_EVERY, _GOAL_EVERY = 400, 1500
-_PROGRESS_TICKS = 500
+_EDIT_EVERY, _GOAL_EVERY = 400, 1500  # ticks between two edits, and between two moves of the goal
+_PROGRESS_TICKS = 500  # ticks between two updates of the progress bar
 _SEED = 11
 
 
 @dataclass(frozen=True)
 class Case:
+    """Run to be measured, on a generated map."""
+
     name: str
-    kind: str
-    params: Mapping[str, Value]
-    budget: int
+    kind: str  # kind of the generated map
+    params: Mapping[str, Value]  # parameters of the generated map
+    budget: int  # expansions per tick
     changes: RandomChanges | None = None
 
 

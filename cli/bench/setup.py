@@ -11,5 +11,5 @@ class Setup:
     """Problems to solve, number of repetitions, and the progress bar."""
 
     problems: ProblemSet
-    rounds: int
+    rounds: int  # number of times that each measurement is repeated; the best counts
     progress: Progress

@@ -23,16 +23,16 @@ from sim.generate import generate
 from sim.program import ROOT
 from ui.status import VARIABLE
 
-# Targets in seconds.
+# maximum seconds
 WARM = Target(1.5, is_upper=True)
 COLD = Target(8.0, is_upper=True)
 COLD_PROCESSOR = Target(12.0, is_upper=True)
 INSTALLED = Target(1.5, is_upper=True)
 OPEN = Target(2.0, is_upper=True)
 LARGE = 1024  # side of the large map in cells
-INSTALLED_VARIABLE = "BACKMOVE_INSTALLED"
+INSTALLED_VARIABLE = "BACKMOVE_INSTALLED"  # environment variable with the command of an installed wheel
 _WATCHED_S = 60.0  # seconds for which the window is watched after a cold start
-_PATIENCE_S = 180.0  # seconds after which a start counts as failed
+_PATIENCE_S = 180.0  # maximum seconds until the awaited state; a start that takes longer has failed
 _CHECKOUT_COMMAND = (sys.executable, "main.py")
 
 
@@ -42,7 +42,8 @@ class Start:
 
     ticking_s: float  # seconds from the command until the awaited state, usually the first tick of the example
     processor_s: float  # seconds of processor time until then, nan if the system does not report it
-    longest_frame_ms: float  # longest frame in milliseconds until the end of the measurement
+    # longest frame from the start of the program to the end of the measurement, in milliseconds
+    longest_frame_ms: float
 
 
 def run(setup: Setup) -> Table:
@@ -95,7 +96,7 @@ def start(
     Args:
         folder: The folder for the status file and settings of the program.
         path: The file to open.
-        cache: The folder of compiled kernels; None for the usual one.
+        cache: The folder of compiled kernels; None for the default folder.
         command: The command that starts the program.
         until: Returns whether the awaited state has been reached, from the content of the status file.
         watched_s: The seconds to watch the program after that.

@@ -13,7 +13,7 @@ class Target:
     """Limit for the ratio of a row, or for its measured value if it has no ratio."""
 
     limit: float
-    is_upper: bool = False
+    is_upper: bool = False  # whether the limit is a maximum; otherwise it is a minimum
 
     def is_met(self, value: float) -> bool:
         return value <= self.limit if self.is_upper else value >= self.limit
@@ -30,7 +30,7 @@ class Row:
     measured: float
     unit: str
     control: float | None = None  # value of the control in the same unit
-    ratio: float | None = None
+    ratio: float | None = None  # comparison with the control; each bench defines its direction
     target: Target | None = None  # None if the row is only for information
 
     @property

@@ -24,14 +24,14 @@ class Case:
     """Agent to run on the problems of a map."""
 
     name: str
-    kind: str
+    kind: str  # key of the agent
     params: Mapping[str, Value]
-    budget: int
-    target: Target | None = None
-    changes: RandomChanges | None = None
+    budget: int  # expansions per tick
+    target: Target | None = None  # target for (expansions per second) / (those of the control)
+    changes: RandomChanges | None = None  # random changes of the map; None: no changes
     every: int = 1  # stride: only every n-th problem of a map is run
-    most_ticks: int = 10_000_000
-    also_counts: str = ""  # name of a number of the agent's view that is added to its expansions
+    most_ticks: int = 10_000_000  # maximum number of ticks per problem
+    also_counts: str = ""  # name of a number in the view of the agent that is added to the expansions; empty: none
 
 
 CASES = (

@@ -16,8 +16,8 @@ def best_of(rounds: int, works: Sequence[Callable[[], object]]) -> list[float]:
     """
     best = [float("inf")] * len(works)
     for _ in range(rounds):
-        for place, work in enumerate(works):
+        for index, work in enumerate(works):
             before = time.thread_time()
             work()
-            best[place] = min(best[place], time.thread_time() - before)
+            best[index] = min(best[index], time.thread_time() - before)
     return best

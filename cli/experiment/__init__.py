@@ -24,7 +24,7 @@ from sim.params import Param
 
 SIZE = Param("size", str, SIZES[0], "full, or what the specification calls small", choices=SIZES)
 NICE = Param("nice", int, 0, "lower priority of the processes, from 0 to 19", 0, 19)
-_MAX_REASONS, _MAX_ROWS = 10, 3  # maximum number of reasons of failures that are printed, and of rows per reason
+_MAX_REASONS, _MAX_ROWS = 10, 3  # maximum number of reasons for failures that are printed, and of rows per reason
 _SAMPLE_S = 5.0  # approximate seconds that a dry run spends on sample runs
 
 
@@ -79,9 +79,10 @@ def run(spec: Specification, given: Namespace, progress: Progress) -> int:
         The exit code: 0 if all runs have results, 1 if runs failed or the cluster was lost, 130 or 143 after a signal.
     """
     if given.parquet:
-        parquet()  # raise an error about a missing package now, not after hours of computing
+        parquet()  # raises its error about a missing package now, not after hours of computing
     folder = Path(given.output or Path(given.spec).stem)
-    pool = pools.choose(given.cluster, given.jobs, folder, given.nice)  # before the folder is created: this may fail
+    # chosen before the folder is created, because the choice may fail
+    pool = pools.choose(given.cluster, given.jobs, folder, given.nice)
     with open_for_writing(folder) as store:
         code = compute(spec, store, pool, progress)
         if given.lab:
@@ -92,7 +93,10 @@ def run(spec: Specification, given: Namespace, progress: Progress) -> int:
 
 
 def compute(spec: Specification, store: Store, pool: pools.Pool, progress: Progress) -> int:
-    """Compute all missing runs and return the exit code; a signal ends the computing, but tables are always written."""
+    """Compute all missing runs and return the exit code.
+
+    A signal ends the computation. The files of results are written in any case.
+    """
     with Interrupts() as interrupts:
         return _compute_interruptibly(spec, store, pool, progress, interrupts)
 
@@ -103,7 +107,7 @@ def _compute_interruptibly(
     store.set_plan(spec)
     done, whole = store.count()
     if done < whole:
-        # compile here once, so that workers find the kernels in the cache
+        # compile the kernels in this process first, so that workers find them in the cache
         interrupts.finishes(lambda: warm_up(_agent_configs(spec), progress))
         already = f", {done:,} of them are there" if done else ""
         progress.say(f"{store.folder}: {whole:,} runs{already}; {pool.words}")
@@ -133,7 +137,7 @@ def _report(store: Store, pool: pools.Pool, interrupted: int, has_lost_cluster: 
 
 
 def _print_failures(store: Store, failures: Sequence[tuple[int, str]], progress: Progress) -> None:
-    """Print each reason of failures with its first rows."""
+    """Print each reason for failures, with the first rows that failed for this reason."""
     rows_of: dict[str, list[int]] = {}
     for row, text in failures:
         rows_of.setdefault(text, []).append(row)
@@ -191,7 +195,7 @@ def estimate(spec: Specification) -> tuple[float, int]:
 
 
 def _spread(task: Task) -> list:  # type: ignore[type-arg]
-    """Return up to 50 jobs of a task in an order that samples the whole task from the first jobs on."""
+    """Return up to 50 jobs of a task, in an order in which already the first few are spread over the whole task."""
     count = len(task.jobs)
     step = next((s for s in (7919, 104729, 1) if count % s or s == 1), 1)
     return [task.jobs[(i * step + count // 2) % count] for i in range(min(count, 50))]

@@ -1,8 +1,9 @@
 """Engine of an experiment: submits tasks to an executor and stores their results. It is the only writer of the store.
 
-A worker that dies breaks the whole pool of processes, and the task that caused it is unknown. Therefore all tasks that
-were running are repeated one at a time. A task whose worker dies while it runs alone is split into tasks of one world
-each, and a world whose worker has died three times is reported as a failure.
+A worker that dies breaks the whole pool of processes, and it is unknown which task killed the worker. Therefore all
+tasks that were running become suspects, which are repeated one at a time. A task whose worker dies while no other task
+is running is split into tasks of one world each, and a world whose workers have died three times is reported as a
+failure.
 """
 
 import re
@@ -21,17 +22,17 @@ from sim.experiments.store import Store
 from sim.params import ConfigError
 from sim.program import ROOT
 
-_MAX_DEATHS = 3  # number of deaths of workers after which a task is reported as failed
-_LOOK_S = 0.25  # maximum wait for a finished task before the progress bar is updated, in seconds
-_QUIET_S = 60.0  # interval between two lines of progress if there is no progress bar, in seconds
+_MAX_DEATHS = 3  # number of workers that die of a task before the task is reported as failed
+_LOOK_S = 0.25  # maximum seconds to wait for a finished task before the progress bar is updated
+_QUIET_S = 60.0  # seconds between two lines of progress if there is no progress bar
 
 
 @dataclass
 class Suspect:
-    """Task with the number of workers that died while they ran it alone."""
+    """Task with the number of workers that it has killed."""
 
     task: Task
-    deaths: int = 0  # workers that died while no other task was running
+    deaths: int = 0  # number of workers that died while this task was the only one running
 
 
 class Engine:
@@ -49,7 +50,7 @@ class Engine:
         """
         self.store, self.pool, self.progress = store, pool, progress
         self.tasks, self.total = tasks, total
-        self.done = self.failed = 0
+        self.done = self.failed = 0  # numbers of runs
         self._executor: Executor = pool.make()
         self._own = own_files.sent()
         self._running: dict[Future[bytes], Suspect] = {}
@@ -101,7 +102,7 @@ class Engine:
         finished, _ = wait(self._running, _LOOK_S, FIRST_COMPLETED)
         lost = []
         for future in finished:
-            if future.cancelled():  # by the cluster: this engine cancels futures only in `_end`
+            if future.cancelled():  # cancelled by the cluster, because this engine cancels futures only in `_end`
                 raise ClusterLostError
             suspect = self._running.pop(future)
             error = future.exception()
@@ -109,7 +110,7 @@ class Engine:
                 self._keep(worker.opened(future.result()))
             elif isinstance(error, ConfigError):
                 raise error
-            elif isinstance(error, ModuleNotFoundError):  # failed imports of agents are caught where agents are created
+            elif isinstance(error, ModuleNotFoundError):  # not of an agent, whose errors are caught when it is created
                 raise ConfigError(f"a worker cannot load the program ({error}); start workers with PYTHONPATH={ROOT}")
             elif _is_death(error):
                 lost.append(suspect)
@@ -158,7 +159,7 @@ class Engine:
         for future in self._running:
             future.cancel()
         processes = list((getattr(self._executor, "_processes", None) or {}).values())
-        if self._running:  # interrupted: the results of running tasks are not needed any more
+        if self._running:  # interrupted by a signal, so the results of running tasks are not needed any more
             for process in processes:
                 process.terminate()
         self._executor.shutdown(wait=not self._running)
@@ -187,7 +188,10 @@ def _is_death(error: BaseException) -> bool:
 
 
 def _reason(error: BaseException) -> str:
-    """Return an error as one line; if its text is a whole log, the last line that names an exception."""
+    """Return an error as one line of text.
+
+    If the text of the error is a log of several lines, the last line that names an exception is returned.
+    """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     named = [line for line in lines if re.match(r"[\w.]+(Error|Exception)\b", line)]
     return named[-1] if len(lines) > 1 and named else f"{type(error).__name__}: {lines[0] if lines else ''}"

@@ -1,7 +1,8 @@
 """Executors for the tasks of an experiment: this process, several processes, a Dask scheduler or a Slurm queue.
 
-All of them are executors in the sense of concurrent.futures. `Pool.room` is the number of tasks to have submitted at a
-time: enough to keep all workers busy, but few, so that little work is lost if the experiment is stopped.
+All of them are executors in the sense of concurrent.futures. `Pool.room` returns the number of tasks that should be
+submitted but unfinished at any time. It is large enough to keep all workers busy, but not larger, so that little work
+is lost if the experiment is stopped.
 """
 
 import logging
@@ -23,7 +24,7 @@ from sim.params import ConfigError, Param
 from sim.program import ROOT
 
 JOBS = Param("jobs", int, 1, "processes of this machine", 1, 1024)
-_CONNECT_S = 10.0
+_CONNECT_S = 10.0  # timeout for connecting to a scheduler, in seconds
 _CLOSE_S = 1.0  # timeout for closing a client whose scheduler has died, in seconds
 
 
@@ -36,8 +37,8 @@ class Pool:
     """Factory of executors, and the number of tasks to submit to them.
 
     Attributes:
-        make: Creates an executor; called again if the last one is broken.
-        room: Returns how many tasks an executor should have at a time.
+        make: Creates an executor; called again if the previous executor is broken.
+        room: Returns the number of tasks that an executor should have at a time.
         words: Describes the executor in messages.
     """
 
@@ -85,7 +86,7 @@ def _local_pool(jobs: int, niceness: int) -> Pool:
 
 
 class InThisProcess(Executor):
-    """Executor that runs each task in `submit`, which avoids the overhead of processes if there is only one."""
+    """Executor that runs each task in `submit`, which avoids the overhead of a second process if only one is wanted."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         future: Future[Any] = Future()
@@ -97,7 +98,7 @@ class InThisProcess(Executor):
 
 
 def _dask_pool(address: str) -> Pool:
-    made = [_DaskExecutor(address)]  # connect now, so that a missing scheduler is reported before any work
+    made = [_DaskExecutor(address)]  # connected now, so that a missing scheduler is reported before any work
 
     def make() -> Executor:
         return made.pop() if made else _DaskExecutor(address)
@@ -111,7 +112,7 @@ def _dask_pool(address: str) -> Pool:
 
 @dataclass(frozen=True)
 class _Call:
-    """Call whose unpickling runs it: `pickle.loads` of its pickle returns the result of `work`."""
+    """Call that is run by unpickling it: `pickle.loads` of a pickled _Call returns the result of `work`."""
 
     work: Callable[[], Any]
 
@@ -158,7 +159,7 @@ class _DaskExecutor(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         if self._client.status != "running":
-            with suppress(OSError):  # raised by attempts to reconnect, which may still be running
+            with suppress(OSError):  # attempts of the client to reconnect may still be running, and raise it
                 self._client.close(timeout=_CLOSE_S)
             return
         self._executor.shutdown(wait)  # cancels running tasks if `wait` is False
@@ -183,7 +184,7 @@ def _slurm_pool(folder: Path, cluster: str) -> Pool:
         )
 
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # jobs inherit it, so they can import this program
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # jobs inherit the variable, so that they can import this program
 
     def make() -> Executor:
         queue = submitit.AutoExecutor(folder / "slurm", cluster="local" if cluster == "slurm-local" else "slurm")

@@ -29,8 +29,9 @@ load_named_before()
 def begin(niceness: int = 0) -> None:
     """Initialise a process of the pool.
 
-    The process ignores Ctrl+C, which the driver handles, and exits when the driver exits. It exits without destroying
-    the compiler's objects, because the driver would wait a quarter of a second for that.
+    The process ignores Ctrl+C, which the driver (the process with the engine) handles, and exits when the driver exits.
+    It exits without destroying the objects of the compiler, because the driver would wait a quarter of a second for
+    that.
 
     Args:
         niceness: By how much the priority is lowered, from 0 to 19.
@@ -72,7 +73,7 @@ def work(task: Task, own: Sequence[Sent] = ()) -> Done:
 def work_in_one_piece(task: Task, own: Sequence[Sent] = ()) -> bytes:
     """Return the result of `work` as pickled bytes.
 
-    Dask would otherwise send every number of the result separately, which is 3,600 messages for a task.
+    Dask would otherwise send every number of the result separately, which takes 3,600 messages per task.
     """
     return pickle.dumps(work(task, own))
 
@@ -83,9 +84,9 @@ def opened(found: bytes) -> Done:
 
 
 _WARMED_KERNELS: set[tuple[object, ...]] = set()
-"""Agents, with their text and boolean parameters, that have already walked in this process.
+"""Agents that have already walked in this process, as (key of the agent, *its text and boolean parameters).
 
-Numeric parameters do not affect which kernels an agent uses; text and booleans may.
+Text and boolean parameters may affect which kernels an agent uses; numeric parameters do not.
 """
 
 
@@ -101,5 +102,5 @@ def _warm_up(task: Task) -> None:
 
 @lru_cache(maxsize=4)
 def _grid(board: Packed) -> Grid:
-    """Return the unpacked map of a task; the last four are cached, so that not every task unpacks its map."""
+    """Return the unpacked map of a task. The last four maps are cached for later tasks on the same map."""
     return board.unpack()

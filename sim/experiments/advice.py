@@ -204,9 +204,8 @@ def most_that_fit(measure: Callable[[int], float], budget_ms: float, guess: int)
             fits_not = units
         if fits_not <= max(fits + 1, _MAX_FIT_RATIO * fits):
             break
-        aim = int(
-            units * budget_ms / max(longest_ms, 1e-6)
-        )  # number of units that fits if frame time is proportional to it
+        # number of units that fits if frame time is proportional to it
+        aim = int(units * budget_ms / max(longest_ms, 1e-6))
         if not fits:
             units = max(1, min(aim, fits_not // 2))
         elif fits_not > MAX_MEASURED:

@@ -136,9 +136,7 @@ def _kind_of(part: Field, fields: Mapping[str, Field]) -> str:
     the claim.
     """
     kinds = [kind for kind in KINDS if kind in fields]
-    if (
-        len(kinds) > 1 and kinds[-1] == "between"
-    ):  # `between` is not the kind of this claim, but the range of another kind
+    if len(kinds) > 1 and kinds[-1] == "between":  # `between` is then not the kind, but the range of another kind
         kinds.pop()
     if len(kinds) != 1:
         if part.is_mapping:

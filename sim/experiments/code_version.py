@@ -15,9 +15,8 @@ from sim.program import ROOT
 _IGNORED_PACKAGES = ("experiments", "files", "time")  # packages of sim/ on which no result of a run depends
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-_NameBinder = (
-    ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping
-)  # nodes that bind a name as a plain string
+# nodes that bind a name as a plain string
+_NameBinder = ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping
 _IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 

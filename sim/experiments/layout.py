@@ -298,9 +298,8 @@ def _is_filter_value(entry: Field) -> bool:
     """Return whether a field contains a value that an attribute can have, or a list of such values."""
     if entry.value == []:
         entry.expect("at least one value")
-    found = [
-        _is_plain_value(piece) for piece in pieces(entry)
-    ]  # a list, so that the mistakes of all elements are noted
+    # a list, so that the mistakes of all elements are noted
+    found = [_is_plain_value(piece) for piece in pieces(entry)]
     return all(found)
 
 

@@ -273,9 +273,8 @@ def _connected(file: Path | str, begin: Callable[[sqlite3.Connection], None]) ->
 def _make_tables(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=NORMAL")
-    db.executescript(
-        f"BEGIN; {_SCHEMA} COMMIT"
-    )  # in one transaction, so that concurrent readers see all tables or none
+    # in one transaction, so that concurrent readers see all tables or none
+    db.executescript(f"BEGIN; {_SCHEMA} COMMIT")
     _drop_old_plan(db)
     _add_new_columns(db)
 

@@ -28,11 +28,8 @@ _UNFINISHED = (
     f"{UNFINISHED} Some of these runs did not finish: they have no cost / optimal, and their other numbers end where"
     " they ended."
 )
-_CONDITION_COLUMNS = (
-    "part",
-    "every",
-    "rate",
-)  # columns that must be equal in runs that are compared: part, and random changes of the map
+# columns that must be equal in runs that are compared: part, and random changes of the map
+_CONDITION_COLUMNS = ("part", "every", "rate")
 
 
 def grouping_table(number: int, grouping: Grouping, frame: Frame, agents: Mapping[str, str]) -> Table:

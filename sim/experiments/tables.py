@@ -119,9 +119,8 @@ def latex(table: Table) -> str:
     columns = "".join("l" if is_text else "r" for is_text in table.are_texts)
     head = " & ".join(_latex_text(name) for name in table.headings)
     body = "".join(" & ".join(_latex_text(shown(cell)) for cell in row) + " \\\\\n" for row in table.rows)
-    title = (
-        f"% {' '.join(table.title.split())}\n" if table.title else ""
-    )  # one line, because a LaTeX comment ends with its line
+    # one line, because a LaTeX comment ends with its line
+    title = f"% {' '.join(table.title.split())}\n" if table.title else ""
     begin, end = f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n", "\\bottomrule\n\\end{tabular}\n"
     return f"{title}% \\usepackage{{booktabs}}\n{begin}{head} \\\\\n\\midrule\n{body}{end}"
 

@@ -12,12 +12,8 @@ from sim.params import did_you_mean, shown
 
 # keys whose value is the name of an attribute, or a list of such names
 _ATTRIBUTE_KEYS = ("over", "rows", "columns", "by", "falls", "rises", "power", "along")
-_NUMERIC_ATTRIBUTE_KEYS = (
-    "falls",
-    "rises",
-    "power",
-    "along",
-)  # keys whose value is the name of a numeric attribute
+# keys whose value is the name of a numeric attribute
+_NUMERIC_ATTRIBUTE_KEYS = ("falls", "rises", "power", "along")
 _RUNS = ("where", "against", "levels")  # keys whose value is a mapping that selects runs, as in {agent: tba}
 _SIDE_KEYS = ("less", "ratio", "crossing", "of")  # keys whose value is a list of two mappings that select runs
 
