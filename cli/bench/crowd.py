@@ -33,7 +33,7 @@ _GROUP = "bg512"  # set of problems from which the map is taken
 _MEMORY_TARGET = Target(0.6, is_upper=True)  # megabytes per unit
 _BULK_TARGET = Target(1.3, is_upper=True)  # time of all ticks one by one / time of all ticks in one call
 EDITS = (3, 300, 3000)
-"""Numbers of cells that one edit blocks or frees, one number per pair of rows."""
+"""Numbers of cells to edit. For each number, one edit that blocks cells and one that frees them are measured."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +140,7 @@ def _bulk_ms(case: Case, grid: Grid, size: int, ticks: int) -> float:
 
 
 def _edit_rows(grid: Grid, size: int) -> list[Row]:
+    """Return the rows about edits: one that blocks cells and one that frees them, for each of EDITS."""
     case = Case("RTB-WA* lazy", "rtb-wa", {"weight": 2.5, "restart": "lazy"}, 25)
     grid = Grid(grid.terrain.copy())
     world, chance = peopled(grid, BY_KEY, _placed_units(case, grid, size), case.budget), np.random.default_rng(7)

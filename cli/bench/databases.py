@@ -145,6 +145,7 @@ def _making(recipe: Recipe, grid: Grid) -> Callable[[], object]:
 
 
 def _add(table: Table, name: str, ours: float, plainly: float, limit: float | None) -> None:
+    """Add the rows about the time of a computation, for which the control takes `plainly` seconds."""
     target = None if limit is None else Target(1000.0 * limit, is_upper=True)
     table.rows.append(Row(name, 1000.0 * ours, "ms", target=target))
     table.rows.append(Row(f"{name}, how often a second", 1.0 / ours, "1/s", 1.0 / plainly, plainly / ours))

@@ -72,12 +72,14 @@ def _seconds(work: Callable[[], object], clock: Callable[[], float]) -> float:
 
 
 def _bare(spec: Specification) -> None:
+    """Compute all tasks in a loop without the engine."""
     for task in tasks(spec, set()):
         worker.work(task)
 
 
 @contextmanager
 def _folder() -> Iterator[Store]:
+    """Open a results folder that is deleted afterwards."""
     with tempfile.TemporaryDirectory() as folder, open_for_writing(Path(folder)) as store:
         yield store
 
@@ -92,6 +94,7 @@ def _engine_seconds(spec: Specification, pool: Callable[[Path], pools.Pool]) -> 
 
 
 def _scheduler_rows(spec: Specification, short: Specification, pair_s: float, progress: Progress) -> Iterator[Row]:
+    """Yield the row about a Dask scheduler, or nothing if Dask is not installed."""
     try:
         from distributed import LocalCluster
     except ImportError:

@@ -211,12 +211,14 @@ def _run(app: "App", case: Case, frames: int) -> Frames:
 
 
 def _begin(app: "App", case: Case) -> None:
+    """Open the dialog of the case, if any, and start the run."""
     if case.dialog and app.window.dialogs.dialog is None:
         app.window.run(case.dialog)
     app.window.player.play()
 
 
 def _time_frame(app: "App", case: Case, frame: int, found: Frames) -> None:
+    """Draw and present a frame, and append its times to `found`."""
     wall, processor = time.perf_counter(), time.thread_time()
     if case.hovers:
         _move_mouse(app, frame)

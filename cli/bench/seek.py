@@ -120,6 +120,7 @@ def _world_factory(case: Case, made: Generated, ticks: int) -> Callable[[], Worl
 
 
 def _advance_recorded(line: Timeline, ticks: int, progress: Progress) -> None:
+    """Advance a timeline to a tick in steps of one frame, as a window does."""
     while line.tick < ticks and line.advance(min(_FRAME_TICKS, ticks - line.tick)):
         if line.tick % _PROGRESS_TICKS < _FRAME_TICKS:
             progress.show(f"seek: tick {line.tick:,}", line.tick / ticks)
@@ -136,6 +137,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _spread(name: str, times_ms: list[float]) -> Iterator[Row]:
+    """Yield rows with the median, the 99th percentile and the maximum of times."""
     yield Row(f"{name}, median", float(np.median(times_ms)), "ms", target=TYPICAL)
     yield Row(f"{name}, p99", float(np.percentile(times_ms, 99)), "ms")
     yield Row(f"{name}, longest", max(times_ms), "ms", target=MOST)

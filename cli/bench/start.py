@@ -41,7 +41,7 @@ class Start:
     """Measurements of one start of the program."""
 
     ticking_s: float  # seconds from the command until the awaited state, usually the first tick of the example
-    processor_s: float  # seconds of processor time until then, nan if the system does not report it
+    processor_s: float  # processor time until the awaited state, in seconds; nan if the system does not report it
     # longest frame from the start of the program to the end of the measurement, in milliseconds
     longest_frame_ms: float
 

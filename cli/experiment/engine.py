@@ -29,7 +29,7 @@ _QUIET_S = 60.0  # seconds between two lines of progress if there is no progress
 
 @dataclass
 class Suspect:
-    """Task with the number of workers that it has killed."""
+    """Task, and the number of workers that died because of the task."""
 
     task: Task
     deaths: int = 0  # number of workers that died while this task was the only one running
@@ -89,6 +89,7 @@ class Engine:
         return bool(self._running)
 
     def _start(self, suspect: Suspect) -> None:
+        """Submit a task; if the executor is broken, make the task a suspect and renew the executor."""
         try:
             self._running[self._executor.submit(worker.work_in_one_piece, suspect.task, self._own)] = suspect
         except BrokenExecutor:
@@ -120,12 +121,14 @@ class Engine:
             self._handle_deaths(lost)
 
     def _keep(self, found: worker.Done) -> None:
+        """Store the results and failures of a finished task, and count its runs."""
         lines, failures = found
         self.store.add(lines, [(failure.key, failure.text) for failure in failures])
         self.done += len({line[0] for line in lines})
         self.failed += len(failures)
 
     def _give_up(self, task: Task, text: str) -> None:
+        """Store the same failure for all runs of a task."""
         keys = [walk.key for job in task.jobs for walk in job.walks]
         self.store.add([], [(key, text) for key in keys])
         self.failed += len(keys)
@@ -144,6 +147,7 @@ class Engine:
         self._renew()
 
     def _judge(self, suspect: Suspect, is_clear: bool) -> None:
+        """Count a death if the task ran alone, then queue the task again, split it, or give it up."""
         suspect.deaths += is_clear
         if suspect.deaths < _MAX_DEATHS:
             parts = split(suspect.task) if is_clear and len(suspect.task.jobs) > 1 else []
@@ -152,10 +156,12 @@ class Engine:
             self._give_up(suspect.task, f"lost its worker {suspect.deaths} times")
 
     def _renew(self) -> None:
+        """Replace the executor by a new one."""
         self._executor.shutdown(wait=False)
         self._executor = self.pool.make()
 
     def _end(self) -> None:
+        """Cancel the tasks that have not finished, and shut down the executor."""
         for future in self._running:
             future.cancel()
         processes = list((getattr(self._executor, "_processes", None) or {}).values())
@@ -168,6 +174,7 @@ class Engine:
     # --- progress ---
 
     def _tell(self) -> None:
+        """Show the progress bar or, without a terminal, print a line of progress once a minute."""
         spent = time.monotonic() - self._began_s
         rate = self.done / spent if spent else 0.0
         left = f", {duration((self.total - self.done) / rate)} left" if rate else ""

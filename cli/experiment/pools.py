@@ -230,6 +230,7 @@ class _SlurmExecutor(Executor):
 
 
 def _settle(job: Any, future: "Future[Any]") -> None:
+    """Complete a future with the result or the exception of a finished job."""
     try:
         future.set_result(job.result())
     except Exception as error:  # a job on a cluster may raise exceptions of any kind

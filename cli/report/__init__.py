@@ -130,7 +130,7 @@ def _without_warnings() -> Iterator[None]:
 
 
 def unique_names(charts: Sequence[Chart]) -> list[Chart]:
-    """Return the charts with unique file names; of charts with the same name, the first one keeps it."""
+    """Return the charts with unique file names; of charts with the same name, only the first keeps that name."""
     taken: set[str] = set()
     found = []
     for chart in charts:

@@ -71,6 +71,7 @@ def page(report: Report, figures: Path) -> str:
 
 
 def _claims_html(verdicts: Sequence[Verdict]) -> str:
+    """Return the table of claims, with a class for each row that depends on the verdict."""
     text = as_html(claims_table(verdicts))
     head, *rows = text.split("<tr><td")
     kinds = {True: "holds", False: "fails", None: ""}

@@ -171,6 +171,7 @@ def _measure_frames(
     specs: Mapping[str, AgentSpec],
     clock: Callable[[], float],
 ) -> None:
+    """Add the times of the frames of one world, until fewer than half of its units are walking."""
     grid, kind, params = cases[0].board.grid, candidate.kind, candidate.params
     units = [AgentConfig(kind, params=params, start=case.start, goal=case.goal) for case in cases]
     peopled(grid, specs, units, candidate.budget).advance(_TOUCH_TICKS)

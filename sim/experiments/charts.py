@@ -87,6 +87,7 @@ def labelled(names: Sequence[str], key: Sequence[Any], agents: Mapping[str, str]
 
 
 def _word(name: str, value: Any) -> str:
+    """Return an attribute value as a part of the name of a group of runs."""
     if name in ("part", "map", "label"):
         return str(value)
     return f"{name}={value:,}" if isinstance(value, int) and not isinstance(value, bool) else f"{name}={value}"
@@ -113,6 +114,7 @@ def chart_of(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Chart:
 
 
 def _side(side: Mapping[str, Any], agents: Mapping[str, str]) -> str:
+    """Return a short name for a selection of runs: its values."""
     return " ".join(agents.get(str(value), str(value)) for value in side.values())
 
 
@@ -247,6 +249,7 @@ def _level_lines(figure: Figure, frame: Frame, curves: Sequence[Series], agents:
 
 
 def _span(measure: Measure, runs: Frame) -> Point:
+    """Return (low, high) of the confidence interval of a mean, or nan for other measures."""
     if measure.kind != "mean":
         return float("nan"), float("nan")
     interval = bootstrap(runs.numbers(measure.names[0]))

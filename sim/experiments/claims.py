@@ -382,15 +382,18 @@ def _tails_text(value: Measure, runs: Frame) -> str:
 
 
 def _place(claim: Claim, key: tuple[Any, ...]) -> str:
+    """Return the values of `over` in a group of runs as the beginning of a text."""
     words = [f"{name}={value}" for name, value in zip(claim.over, key, strict=True) if value not in (None, "")]
     return f"{', '.join(words)}: " if words else ""
 
 
 def _text(key: tuple[Any, ...]) -> str:
+    """Return the values of `over` as the specification writes them as keys of `printed`."""
     return " ".join(str(value) for value in key)
 
 
 def _span(values: Sequence[float]) -> str:
+    """Return the range of several values as text."""
     low, high = min(values), max(values)
     return f"{low:.4g}" if len(values) == 1 or low == high else f"{low:.4g} to {high:.4g}"
 

@@ -262,6 +262,7 @@ def shared_out(frame: Frame, name: str) -> Numbers:
 
 
 def _codes_of(column: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
+    """Return a number for each cell, equal for equal values, and how many numbers there are."""
     if column.dtype == object:
         numbers: dict[Any, int] = {}
         codes = np.array([numbers.setdefault(value, len(numbers)) for value in column.tolist()], np.int64)
@@ -271,6 +272,7 @@ def _codes_of(column: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
 
 
 def _finite_or_nan(values: Numbers) -> Numbers:
+    """Return the values, with infinite values replaced by nan."""
     return np.where(np.isfinite(values), values, np.nan)
 
 
@@ -383,6 +385,7 @@ def _setting_name(
 
 
 def _shown(value: Any) -> str:
+    """Return the value of a parameter as a part of the name of a setting."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)

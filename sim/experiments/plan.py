@@ -134,6 +134,7 @@ class Keys:
 
 
 def _digest(begun: Any, text: bytes) -> bytes:
+    """Return the digest of the data hashed so far and a further text."""
     whole = begun.copy()
     whole.update(text)
     found: bytes = whole.digest()

@@ -92,6 +92,7 @@ def do_job(
 
 
 def _told(walker: Walker) -> str:
+    """Return the violation for which the referee stopped an agent, as the text of a failure."""
     assert walker.offence is not None
     return f"tick {walker.offence.tick:,}: {walker.offence.told(walker.label)}"
 
@@ -139,6 +140,7 @@ def config_of(walk: Walk) -> AgentConfig:
 
 
 def _alone(world: World, job: Job) -> Iterator[Line]:
+    """Run the only agent of a world without random changes, and return its lines."""
     walker, proofs = world.walkers[0], Proofs()
     for _ in steps_alone(world, walker, job.moves, max_ticks=job.ticks):
         proofs.look([walker])
@@ -181,6 +183,7 @@ def _must_leave(job: Job, walker: Walker) -> bool:
 
 
 def _lines(world: World, walker: Walker, walk: Walk, if_active: str, proofs: Proofs) -> Iterator[Line]:
+    """Yield the lines of results of an agent: one, or one for each trial if it may walk several times."""
     outcome = outcome_of(world, walker, if_active)
     line = result(world, walker, outcome, "", proofs.tick_of(walker))
     if walker.spec.has_data:

@@ -145,6 +145,7 @@ def _is_enough(config: AgentConfig, budget: int, spec: AgentSpec) -> bool:
 
 
 def _agent(config: AgentConfig, sketch: Sketch, spec: AgentSpec) -> dict[str, Any]:
+    """Return the entry of an agent in the specification, with the budgets that are large enough for it."""
     swept: Mapping[str, Any] = {axis.name: list(axis.values) for axis in sketch.sweep if axis.name != BUDGET_AXIS}
     budgets = [budget for budget in _wanted(config, sketch) if _is_enough(config, budget, spec)]
     label = {"label": config.label} if config.label else {}

@@ -29,6 +29,7 @@ _TYPES = {int: "INTEGER", float: "REAL", str: "TEXT"}
 
 
 def _declared(columns: Iterable[Column]) -> str:
+    """Return the declarations of columns in SQL."""
     return ", ".join(f'"{column.name}" {_TYPES[column.kind]}' for column in columns)
 
 
@@ -280,6 +281,7 @@ def _make_tables(db: sqlite3.Connection) -> None:
 
 
 def _set_read_only(db: sqlite3.Connection) -> None:
+    """Forbid writing, and read a row to find out whether the file is a results file."""
     db.execute("PRAGMA query_only=ON")
     db.execute("SELECT 1 FROM plan LIMIT 1")
 

@@ -65,6 +65,7 @@ def annotated(table: Table) -> Table:
 
 
 def _grouped(grouping: Grouping, frame: Frame, agents: Mapping[str, str]) -> Made:
+    """Return a table with a row for each group of runs."""
     columns = list(frame.group_rows(grouping.columns)) if grouping.columns else [()]
     headings: list[str] = [*grouping.rows]
     for column in columns:
@@ -109,6 +110,7 @@ def sorted_groups(frame: Frame, names: Sequence[str]) -> list[tuple[tuple[Any, .
 
 
 def _cells(part: Frame, columns: Sequence[tuple[Any, ...]], grouping: Grouping) -> list[Cell]:
+    """Return the cells of a row, one for each column and measure, with printed numbers and deviations."""
     cells: list[Cell] = []
     row = _text(next(iter(part.group_rows(grouping.rows))))
     for column in columns:
@@ -123,6 +125,7 @@ def _cells(part: Frame, columns: Sequence[tuple[Any, ...]], grouping: Grouping) 
 
 
 def _text(key: Sequence[Any]) -> str:
+    """Return attribute values as the specification writes them as keys of `printed`."""
     return " ".join(str(value) for value in key)
 
 

@@ -63,6 +63,7 @@ def _run_filters(part: Field) -> Iterator[Field]:
 
 
 def _check_run_filter(field: Field, attributes: Collection[str], values: Mapping[str, Collection[str]]) -> None:
+    """Note as mistakes: attributes and values of a mapping that no run has."""
     for name in field.value:
         _check(_child_field(field, name), name, attributes)
         _check_type(_child_field(field, name), name)
@@ -83,6 +84,7 @@ def _check_type(field: Field, name: Any) -> None:
 
 
 def _check(field: Field, name: Any, attributes: Collection[str]) -> None:
+    """Note a mistake if no run has the attribute."""
     if isinstance(name, str) and name not in attributes:
         field.complain(f"no run has an attribute {shown(name)}{did_you_mean(name, list(attributes))}")
 
@@ -92,6 +94,7 @@ def _child_field(field: Field, key: Any) -> Field:
 
 
 def _each(field: Field) -> list[Field]:
+    """Return the elements of a list as fields, or the field itself if its value is no list."""
     if not isinstance(field.value, list):
         return [field]
     return [_child_field(field, index) for index in range(len(field.value))]
