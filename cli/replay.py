@@ -119,6 +119,7 @@ def check(store: Store, spec: Specification, count: int, row: int | None = None)
 def _row_differences(
     store: Store, spec: Specification, row: int, rows: dict[tuple[object, ...], tuple[object, ...]]
 ) -> list[str]:
+    """Return a message about the first column in which a row differs when it is computed again, if any."""
     try:
         there = found_as_it_was(store, spec, row)
     except ConfigError as error:

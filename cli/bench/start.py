@@ -76,10 +76,12 @@ def _rows(name: str, start: Start, target: Target, processor: Target | None = No
 
 
 def _has_status(status: dict[str, Any]) -> bool:
+    """Return True, because any status file shows that the window has appeared."""
     return True
 
 
 def _ticks(status: dict[str, Any]) -> bool:
+    """Return whether the first tick has passed."""
     return bool(status["tick"] > 0)
 
 
@@ -128,6 +130,7 @@ def start(
 
 
 def _read(status: Path) -> dict[str, Any]:
+    """Return the content of the status file, empty if the file cannot be read."""
     try:
         return dict(json.loads(status.read_text()))
     except (OSError, ValueError):  # the file does not exist yet or, on Windows, is just being replaced

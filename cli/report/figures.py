@@ -144,6 +144,7 @@ def _set_scales(axes: Axes, chart: Chart) -> None:
 
 
 def _plain(value: float, place: int | None = None) -> str:
+    """Return the label of a tick of an axis."""
     return f"{value:,.10g}"
 
 

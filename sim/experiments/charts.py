@@ -196,6 +196,7 @@ def _scatter_series(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> 
 
 
 def _is_disqualified(runs: Frame) -> bool:
+    """Return whether any of the runs exceeds the cut-off."""
     return bool(runs.numbers("disqualified").max() > 0)
 
 
@@ -355,6 +356,7 @@ def _chart_over(name: str, value: str, frame: Frame, agents: Mapping[str, str]) 
 
 
 def _has_value(frame: Frame, name: str) -> Any:
+    """Return for each row whether an attribute has a value."""
     return np.array([value is not None and value == value for value in frame.column(name).tolist()], np.bool_)
 
 

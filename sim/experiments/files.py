@@ -59,6 +59,7 @@ class _ParamsFormatter:
 
 
 def _word(value: object) -> str:
+    """Return the value of a parameter in the form of the option `--agent`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -277,6 +277,7 @@ def _finite_or_nan(values: Numbers) -> Numbers:
 
 
 def _equal_cells(column: npt.NDArray[Any], value: Any) -> npt.NDArray[np.bool_]:
+    """Return for each cell whether it has a value; the value None matches missing cells."""
     if value is None:
         return np.array([_plain(v) is None for v in column.tolist()], np.bool_)
     return np.asarray(column == value, np.bool_)

@@ -292,6 +292,7 @@ class _Reader:
         self.is_sealed = bool(self._value("sealed", SEALED))
 
     def _value(self, key: str, param: Param) -> Any:
+        """Return the value of a key, or its default."""
         value = self.fields[key].parse(param) if key in self.fields else None
         return param.default if value is None else value
 
@@ -425,6 +426,7 @@ class _Reader:
         return Field(entry.problems, path, {name: field.value for name, field in self.fields.items()})
 
     def _pairs(self, board: Board, name: str, count: int) -> list[Case]:
+        """Return problems that are drawn at random on a map."""
         pairs = random_pairs(board.grid, count, chance_of(self.seed, name), self._length_limits())
         if count and not pairs:
             self.notes.append(f"{name}: no two of its cells are connected; it is left out")

@@ -360,6 +360,7 @@ class _Reader:
                 entry.complain("takes the place of nothing: the problems of the full size do not have it")
 
     def _list(self, fields: Mapping[str, Field], key: str, param: Param) -> list[int]:
+        """Return the whole numbers that a key lists, or a list of its default."""
         if key not in fields:
             return [int(param.default)]
         return [int(value) for value in _values(fields[key], param)] or [int(param.default)]
@@ -443,6 +444,7 @@ def _values(entry: Field, param: Param) -> list[Value]:
 
 
 def _wanted(fields: Mapping[str, Field], key: str, owner: Field, what: str) -> Field | None:
+    """Return the field of a required key; note a mistake if the key is missing."""
     if key not in fields:
         Field(owner.problems, (*owner.path, key), None).complain(f"expected {what}, got nothing")
     return fields.get(key)
@@ -454,11 +456,13 @@ def _integer_of(fields: Mapping[str, Field], key: str, param: Param) -> int:
 
 
 def _flag(fields: Mapping[str, Field], key: str, default: bool) -> bool:
+    """Return the value of a yes-or-no key, or its default."""
     value = fields[key].parse(FLAG) if key in fields else None
     return default if value is None else bool(value)
 
 
 def _with_default(param: Param, value: int) -> Param:
+    """Return a parameter with another default."""
     return Param(param.name, param.kind, value, param.help, param.low, param.high)
 
 

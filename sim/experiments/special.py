@@ -91,6 +91,7 @@ def payoffs(grouping: Grouping, frame: Frame, rivals: Frame, agents: Mapping[str
 
 
 def _us_per_move(runs: Frame) -> float:
+    """Return the microseconds of planning per move, pooled over all runs."""
     moves = float(np.nansum(runs.numbers("moves")))
     return 1000.0 * float(np.nansum(runs.numbers("total_ms"))) / moves if moves else float("nan")
 

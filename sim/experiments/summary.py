@@ -200,6 +200,7 @@ def _seeds_warning(frame: Frame) -> str:
 
 
 def _setting_cells(runs: Frame, is_best: bool) -> tuple[Cell, ...]:
+    """Return the cells of a setting in the standard table, after its name."""
     moves = float(np.nansum(runs.numbers("moves")))
     out = int(runs.numbers("disqualified").sum())
     return (
@@ -217,6 +218,7 @@ def _setting_cells(runs: Frame, is_best: bool) -> tuple[Cell, ...]:
 
 
 def _marked_count(value: int, unfinished: int) -> Cell:
+    """Return a number, marked by a dagger if some of its runs did not finish."""
     return Measured(value, unfinished=unfinished) if unfinished else value
 
 
