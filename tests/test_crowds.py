@@ -69,7 +69,7 @@ def assert_true(session: Session) -> None:
             wanted = (np.mean(ratios), np.median(ratios), max(ratios))
             names = ("mean cost / opt", "median", "max")
             mean, middle, most = (wording.ratio(float(value)) for value in wanted)
-            detail = comparison._detail(panel, 0)
+            detail = comparison._detail_text(panel, 0)
             assert f"mean of agents {mean}, median {middle}, max {most}" in detail
             pooled = panel.view.metrics.suboptimality
             assert f"cost / optimal: pooled {wording.ratio(pooled)}" in detail

@@ -100,7 +100,7 @@ def test_a_folder_of_the_settings_that_cannot_be_made_is_refused(app: App) -> No
     dialog = dialog_of(app)
     assert isinstance(dialog, SettingsDialog)
     dialog.fields["files_folder"].set(f"/tmp/{LONG}")
-    assert not dialog._name_folder("files_folder")
+    assert not dialog._apply_folder("files_folder")
     assert "expected a file name of at most 255 bytes, got 300" in dialog.problem
 
 

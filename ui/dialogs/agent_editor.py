@@ -21,12 +21,12 @@ from ui.widgets.controls import Control, Field, Note
 from ui.widgets.forms import ParamForm
 from ui.widgets.lists import ROW, Col, Item, Rows
 
-_LIST_SHARE = 0.5  # height of the list, as a fraction of the height of list and form
-_MIN_LISTED = 2
-_KIND_REST_S = 0.35
-_SUMMARY = 72
-_LOW = 330
-"""Minimum height in design units for the summary of the algorithm; in a lower card the form gets all the room."""
+_LIST_SHARE = 0.5  # height of the list of algorithms, as a fraction of the height of list and form together
+_MIN_LISTED = 2  # minimum number of algorithms that the list shows at once
+_KIND_DEBOUNCE_S = 0.35  # seconds after the choice of an algorithm until the agent is replaced
+_SUMMARY_HEIGHT = 72  # height of the summary of the algorithm, in design units
+_LOW_HEIGHT = 330
+"""Minimum height in design units at which the summary is shown; below, the form gets its room."""
 
 OWN_BUDGET = Param("own_budget", bool, False, "off: the budget that all agents share")
 
@@ -52,7 +52,7 @@ class AgentEditor(FormDialog):
         self.kind = like.spec.key if like else SPECS[0].key
         self.values: dict[str, Value] = dict(like.params) if like else {}
         self.own_budget: int | None = like.budget if like else None
-        self._kind_rest_s: float | None = None
+        self._kind_debounce_s: float | None = None
         self._place = host.session.panel_of(panel) if panel is not None else 0
         self._generation = host.session.generation
         self.title = "Add an agent" if self.is_new else "Agent"
@@ -60,7 +60,10 @@ class AgentEditor(FormDialog):
         super().__init__(host)
 
     def _card_rect(self) -> pygame.Rect:
-        """Return a card at the right, narrowed if it would cover its panel, or at the left if that covers less."""
+        """Return a rectangle at the right, narrowed so that it does not cover the panel of the agent.
+
+        If it covers the panel anyway, and would cover less of it at the left, it is placed there.
+        """
         card, about = super()._card_rect(), pygame.Rect(self.where() or (0, 0, 0, 0))
         if about.right < card.right - self.px(SIDEBAR):
             beside = max(card.left, about.right + self.px(GAP))
@@ -74,7 +77,7 @@ class AgentEditor(FormDialog):
 
     @property
     def _key(self) -> PanelKey:
-        """Return the panel of the agent that is edited."""
+        """Return the key of the panel whose agent is edited."""
         return self.panel_key or NOBODY
 
     @property
@@ -89,7 +92,7 @@ class AgentEditor(FormDialog):
 
     def build(self) -> None:
         area = self.area
-        summary = self.px(_SUMMARY) if area.height >= self.px(_LOW) else 0
+        summary = self.px(_SUMMARY_HEIGHT) if area.height >= self.px(_LOW_HEIGHT) else 0
         kinds = take_top(area, self.px(ROW) * self._listed(area.height - summary), self.px(10))
         place = [spec.key for spec in SPECS].index(self.kind)
         columns = [Col(), Col(width=120, align="right", role="dim")]
@@ -102,7 +105,7 @@ class AgentEditor(FormDialog):
         self._fill_form()
 
     def _listed(self, room: int) -> int:
-        """Return the number of algorithms that the list shows at once."""
+        """Return the number of algorithms that the list shows without scrolling."""
         return min(len(SPECS), max(_MIN_LISTED, int(room * _LIST_SHARE) // self.px(ROW)))
 
     def _fill_form(self) -> None:
@@ -114,15 +117,15 @@ class AgentEditor(FormDialog):
         if self.is_new:
             self.add_footer(("Cancel", self.cancel, ""), ("Add", self.confirm, "main"))
         else:
-            self.add_footer(("Remove", self._remove, "danger"), ("Done", self.confirm, "main"))
-        if self.about is not None:  # its area is larger than the area next to the buttons
+            self.add_footer(("Remove", self._remove_agent, "danger"), ("Done", self.confirm, "main"))
+        if self.about is not None:  # the summary has more room for messages than the footer
             self.note = self.about
             self.add(self.about)
         else:
             self.add_note()
 
     def _refill(self) -> None:
-        """Recreate the form for another algorithm, or with or without the row of the budget."""
+        """Recreate the form after a change of its rows: another algorithm, or own budget switched on or off."""
         here = self.focused
         kept = (self.rows, self.about)
         name = here.name if here else ""
@@ -151,15 +154,15 @@ class AgentEditor(FormDialog):
     def shared_budget(self) -> int:
         return self.host.session.run.world.budget
 
-    def _chose(self, place: int) -> None:
+    def _chose(self, index: int) -> None:
         """Choose another algorithm.
 
-        The agent is replaced after _KIND_REST_S, so that moving through the list with arrow keys does not put every
-        algorithm on the map.
+        The agent is replaced after _KIND_DEBOUNCE_S, because a user who moves through the list with arrow keys selects
+        many algorithms for a moment.
         """
         self.form.flush()
-        self.kind = SPECS[place].key
-        self._kind_rest_s = None if self.is_new else _KIND_REST_S
+        self.kind = SPECS[index].key
+        self._kind_debounce_s = None if self.is_new else _KIND_DEBOUNCE_S
         self.complain("")
         self._refill()
 
@@ -178,24 +181,24 @@ class AgentEditor(FormDialog):
 
     def _set_param(self, name: str, value: Value) -> None:
         walker = self.walker
-        if walker is None or self._kind_rest_s is not None:
+        if walker is None or self._kind_debounce_s is not None:
             self._check()
             return
         session, said = self.host.session, len(self.host.session.told.messages)
-        agent_edits.set_param(session, self._key, name, value, partial(self._was_set, name, value, said))
+        agent_edits.set_param(session, self._key, name, value, partial(self._show_result, name, value, said))
 
-    def _was_set(self, name: str, value: Value, said: int) -> None:
-        """Handle the result of a change: show a refused value, and reopen the editor if another dialog replaced it."""
+    def _show_result(self, name: str, value: Value, said: int) -> None:
+        """Handle the end of a change: if it was refused, show why; if another dialog replaced the editor, reopen it."""
         walker = self.walker
         if not self.is_open:
             self.host.run("edit_agent")
         elif walker is not None and walker.params[name] != value:
             self.values[name] = walker.params[name]
-            self._refuse(name, walker.params[name], self._taken_back(said))
+            self._refuse(name, walker.params[name], self._take_messages_since(said))
 
     def _set_budget(self) -> None:
         walker = self.walker
-        if walker is None or self._kind_rest_s is not None:
+        if walker is None or self._kind_debounce_s is not None:
             self._check()
             return
         session, said = self.host.session, len(self.host.session.told.messages)
@@ -203,19 +206,22 @@ class AgentEditor(FormDialog):
             agent_edits.set_budget(session, self._key, self.own_budget)
         if walker.budget != self.own_budget:
             self.own_budget = walker.budget
-            problem = self._taken_back(said)
+            problem = self._take_messages_since(said)
             if walker.budget is None:
                 self.complain(problem)
             else:
                 self._refuse("budget", walker.budget, problem)
 
     def _refuse(self, name: str, value: Value, problem: str) -> None:
-        """Restore the value in its row and show the reason there, or in the note if it is too long for the row."""
+        """Restore the old value in its row of the form; show the reason there, or in the note if it is too long."""
         if not self.form.refuse(name, value, problem):
             self.complain(problem)
 
-    def _taken_back(self, said: int) -> str:
-        """Remove the session's messages since index `said` from its queue and return them, to show them here."""
+    def _take_messages_since(self, said: int) -> str:
+        """Return the messages of the session from index `said` on, and remove them from its queue.
+
+        They are shown in this dialog instead of in the window.
+        """
         messages = self.host.session.told.messages
         problem = " ".join(messages[said:]) or "refused"
         del messages[said:]
@@ -230,7 +236,7 @@ class AgentEditor(FormDialog):
         return AgentConfig(self.kind, label, params, self.own_budget)
 
     def _check(self) -> bool:
-        """Return whether the input describes a valid agent; show the first problem if not."""
+        """Return whether the input describes a valid agent; if it does not, show the first problem."""
         try:
             self.host.session.run.world.check_agent(self._config(), self.spec.name)
         except ConfigError as error:
@@ -240,19 +246,19 @@ class AgentEditor(FormDialog):
         return True
 
     def _replace(self) -> None:
-        """Replace the agent in the panel by one with the chosen algorithm."""
-        self._kind_rest_s = None
+        """Replace the agent of the panel by an agent with the chosen algorithm."""
+        self._kind_debounce_s = None
         walker = self.walker
         if walker is None or walker.spec.key == self.kind or not self._check():
             return
-        agent_edits.replace_agent(self.host.session, self._key, self._config(), self._was_replaced)
+        agent_edits.replace_agent(self.host.session, self._key, self._config(), self._show_new_agent)
 
-    def _was_replaced(self) -> None:
+    def _show_new_agent(self) -> None:
         self.panel_key = self.host.session.focused_key
         if not self.is_open:
             self.host.run("edit_agent")
 
-    def _remove(self) -> None:
+    def _remove_agent(self) -> None:
         walker = self.walker
         self.host.close_dialog()
         if walker is not None:
@@ -265,7 +271,7 @@ class AgentEditor(FormDialog):
             if self._check() and agent_edits.add(self.host.session, self._config()) and self.is_open:
                 self.host.close_dialog()
             return
-        if self._kind_rest_s is not None:
+        if self._kind_debounce_s is not None:
             self.complain("")
             self._replace()
             if self.problem:
@@ -274,7 +280,7 @@ class AgentEditor(FormDialog):
 
     def key(self, event: pygame.event.Event) -> bool:
         if event.key in ENTER and not self.is_new and isinstance(self.focused, Field):
-            # Apply the text. The field keeps the focus, so that the next letters do not run commands.
+            # Apply the text but keep the focus in the field, because letters outside a field would run commands.
             if not self.form.stops():
                 self.focused.place_cursor()
             return True
@@ -286,15 +292,15 @@ class AgentEditor(FormDialog):
     def update(self, seconds: float = 1 / 60) -> None:
         super().update(seconds)
         self.form.update(seconds)
-        if self._kind_rest_s is not None:
-            self._kind_rest_s -= seconds
-            if self._kind_rest_s <= 0.0:
+        if self._kind_debounce_s is not None:
+            self._kind_debounce_s -= seconds
+            if self._kind_debounce_s <= 0.0:
                 self._replace()
         if not self.is_new and self.is_open:
-            self._follow()
+            self._follow_changes()
 
-    def _follow(self) -> None:
-        """Update the dialog to changes from elsewhere: shortcuts, the script, or a jump in time."""
+    def _follow_changes(self) -> None:
+        """Update the dialog to changes made outside it: by shortcuts, by the script, or by a jump in time."""
         session = self.host.session
         if session.generation != self._generation:
             self._generation = session.generation
@@ -306,7 +312,7 @@ class AgentEditor(FormDialog):
             self.host.close_dialog()
             return
         self._place = session.panel_of(self._key)
-        if self._kind_rest_s is not None:
+        if self._kind_debounce_s is not None:
             return
         if walker.spec.key != self.kind:
             self.kind = walker.spec.key

@@ -1,4 +1,6 @@
-"""Base class of all dialogs: a card with heading, controls, keyboard focus, and event handling. Interface of the host.
+"""Base class of all dialogs: a card with heading, controls, keyboard focus and event handling.
+
+The host of a dialog is the window as dialogs see it (class Host).
 
 Lifecycle of a dialog, from the app's point of view:
 
@@ -12,7 +14,7 @@ Lifecycle of a dialog, from the app's point of view:
     dialog.close()                      removes its widgets; host.close_dialog calls it, not the dialog
 
 A dialog keeps all user input in plain attributes and creates its widgets from them in `build`, so rebuild() loses
-nothing. A question on top of a dialog (overwrite this file?) is its `inner` dialog, which the app need not handle.
+nothing. A question on top of a dialog (overwrite this file?) is its `inner` dialog, which gets events through it.
 """
 
 import os
@@ -48,20 +50,21 @@ EDGE = 14
 """Minimum distance between a card and the edge of the window, in design units."""
 
 MIN_CARD = (260, 190)
-"""Minimum size of a card in design units, even if it exceeds the window: controls of zero size would fail."""
+"""Minimum size of a card in design units. It may exceed a small window, because controls of zero size would fail."""
 
 MIN_BETWEEN_BARS = 430
-"""Minimum room between the bars for a card at the right, in design units. With less room it covers the bars too."""
+"""Minimum height in design units between top bar and transport bar for a card at the right; else it covers the bars."""
 
 REPEAT_DELAY_MS, REPEAT_INTERVAL_MS = 400, 45
 
-_MOUSE = (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP, pygame.MOUSEMOTION, pygame.MOUSEWHEEL)
-_TEXT = (pygame.TEXTINPUT, pygame.TEXTEDITING)
+_MOUSE_EVENTS = (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP, pygame.MOUSEMOTION, pygame.MOUSEWHEEL)
+_TEXT_EVENTS = (pygame.TEXTINPUT, pygame.TEXTEDITING)
 ENTER = (pygame.K_RETURN, pygame.K_KP_ENTER)
 _PRESSED_ONCE = (*ENTER, pygame.K_SPACE, pygame.K_ESCAPE)  # keys whose auto-repeat is ignored
 
-SETTLE_S = 0.5  # time in which a button that has replaced another one ignores presses
-_MAX_SETTLED_S = 0.25  # part of SETTLE_S that one frame can count for, so that a slow window shows the button first
+SETTLE_S = 0.5  # seconds for which a button that has replaced another button ignores presses
+# maximum number of seconds of SETTLE_S that pass in one frame, so that a slow window shows the new button for a while
+_MAX_FRAME_SETTLE_S = 0.25
 
 
 Where = Callable[[], layout.Box | None]
@@ -69,7 +72,7 @@ Where = Callable[[], layout.Box | None]
 
 
 def nowhere() -> layout.Box | None:
-    """Return None: the dialog is about nothing that is visible in the window."""
+    """Return None. This is the callback for dialogs that are not about a part of the window."""
     return None
 
 
@@ -111,7 +114,7 @@ class Host(Screen, Protocol):
         """Show a short message."""
 
     def tell(self, text: str) -> None:
-        """Show a short message about the present run, until the next edit of the run."""
+        """Show a short message about the present run. It disappears at the next edit of the run."""
 
     def show(self, dialog: "Dialog") -> None:
         """Open a dialog in place of the present one."""
@@ -140,11 +143,11 @@ class Dialog:
     """Base class of dialogs. Subclasses set the class attributes and implement build()."""
 
     title = ""
-    hint = ""  # small grey text next to the title
+    hint = ""  # text in small grey letters next to the title
     size = (640, 480)  # in design units; limited by the window
     veils = True  # whether the dialog is modal: darkens the window and consumes all input
     closes_outside = True  # whether a click outside the card closes the dialog
-    place = "centre"  # or "right"
+    place = "centre"  # position of the card in the window: "centre" or "right"
     command = ""  # id of the command that opens the dialog; its key closes it again
     has_footer = True
     problem = ""  # error message about the input or the last action; "": none
@@ -160,10 +163,12 @@ class Dialog:
         if not Dialog._open:
             Dialog._window_repeat = pygame.key.get_repeat()
         Dialog._open.add(self)
-        self._awaits_key = True  # whether to ignore text input: the key that opened the dialog arrives as text too
-        self._held: set[int] = set()  # keys that are down; shared with the inner dialog
-        self._settling_s = 0.0
-        self._roots: list[UIElement] = []
+        self._ignores_text = (
+            True  # true until the next key press, because the key that opened the dialog also arrives as text
+        )
+        self._held: set[int] = set()  # keys that are down; the inner dialog uses the same set
+        self._settling_s = 0.0  # seconds until new buttons react to presses
+        self._root_elements: list[UIElement] = []
         self.inner: Dialog | None = None
         self.mouse = (-1, -1)
         self.rebuild()
@@ -175,14 +180,14 @@ class Dialog:
         raise NotImplementedError
 
     def confirm(self) -> None:
-        """Handle Enter if no control uses it."""
+        """Handle Enter if the focused control does not use it."""
 
     def cancel(self) -> None:
         """Handle Esc, or a click outside the card."""
         self.host.close_dialog()
 
     def key(self, event: pygame.event.Event) -> bool:
-        """Handle a key that no control has used; return whether it was used."""
+        """Handle a key that the focused control does not use; return whether the dialog used it."""
         return False
 
     def update(self, seconds: float = 1 / 60) -> None:
@@ -191,20 +196,25 @@ class Dialog:
         if self.inner is not None:
             self.inner.update(seconds)
         else:
-            self._apply_focus_again()
+            self._restore_text_focus()
         for control in self.controls:
             control.update(seconds)
 
     @property
     def is_still(self) -> bool:
-        """Return whether the dialog needs no redraw until the next event. Dialogs that show progress override this."""
+        """Return whether the dialog stays unchanged until the next event, so that it need not be redrawn."""
         if self.inner is not None:
             return self.inner.is_still
         has_caret = self._is_typing
         return not has_caret and not self._settling_s and not any(control.is_moving for control in self.controls)
 
     def ask(self, make: "Callable[[Host], Dialog]") -> None:
-        """Open a dialog on top of this one. `make` gets a host whose close_dialog() closes only the inner dialog."""
+        """Open a dialog on top of this one.
+
+        Args:
+            make: Function that creates the inner dialog. Its argument is a host whose close_dialog() closes only that
+                dialog.
+        """
         self.inner = make(_InnerHost(self))
         self.inner._held = self._held
 
@@ -220,7 +230,7 @@ class Dialog:
     def rebuild(self) -> None:
         """Recreate all widgets for the present size, scale and palette of the window."""
         before, focused = self._buttons(), self.focused
-        self._kill()
+        self._kill_widgets()
         self.pen = Canvas(self.host.scale)
         self.controls = []
         self._make_card()
@@ -228,7 +238,7 @@ class Dialog:
         if self._focused >= len(self.controls):
             self._focused = 0
         self._apply_focus()
-        self._let_settle(before, focused)
+        self._start_settling(before, focused)
         if self.inner is not None:
             self.inner.rebuild()
 
@@ -237,10 +247,10 @@ class Dialog:
     def _buttons(self) -> list[Button]:
         return [control for control in self.controls if isinstance(control, Button)]
 
-    def _let_settle(self, before: Sequence[Button], focused: Control | None) -> None:
+    def _start_settling(self, before: Sequence[Button], focused: Control | None) -> None:
         """Disable buttons that have replaced other buttons, for SETTLE_S.
 
-        A key press or click that is already on its way is meant for the old button.
+        A press in this time was probably meant for the old button.
 
         Args:
             before: Buttons before the rebuild.
@@ -256,9 +266,9 @@ class Dialog:
                 self._settling_s = SETTLE_S
 
     def _settle(self, seconds: float) -> None:
-        """Enable the buttons again when they have been visible for SETTLE_S."""
+        """Count down SETTLE_S, then enable the buttons that were disabled by _start_settling()."""
         if self._settling_s:
-            self._settling_s = max(0.0, self._settling_s - min(seconds, _MAX_SETTLED_S))
+            self._settling_s = max(0.0, self._settling_s - min(seconds, _MAX_FRAME_SETTLE_S))
             for button in self._buttons() if not self._settling_s else ():
                 button.let_settle(False)
 
@@ -269,27 +279,27 @@ class Dialog:
         own = {control.element for control in self.controls}
         if own & (self.host.gui.get_focus_set() or set()):  # unless the next dialog has taken the focus already
             self.host.gui.set_focus_set(None)
-        self._kill()
+        self._kill_widgets()
         Dialog._open.discard(self)
         if not Dialog._open:
             delay, interval = Dialog._window_repeat
             pygame.key.set_repeat(delay, interval) if delay else pygame.key.set_repeat(0)
 
-    def _kill(self) -> None:
+    def _kill_widgets(self) -> None:
         for control in self.controls:
             control.kill()
-        for root in self._roots:
+        for root in self._root_elements:
             root.kill()
-        self._roots = []
+        self._root_elements = []
 
     def _make_card(self) -> None:
         gui = self.host.gui
         above = max((layer for layer in gui.get_sprite_group().layers()), default=0) + 1
         if self.veils:
-            self._roots.append(ModalBackdrop(self, above))
+            self._root_elements.append(ModalBackdrop(self, above))
         self.card = self._card_rect()
         self.container = UIContainer(self.card, gui, starting_height=above + 2)
-        self._roots.append(self.container)
+        self._root_elements.append(self.container)
         self.panel = Card(self, self.container)
         self.ring = FocusRing(self)
         inner = pygame.Rect(0, 0, self.card.width, self.card.height)
@@ -306,11 +316,11 @@ class Dialog:
         card = pygame.Rect(0, 0, max(self.px(MIN_CARD[0]), width), max(self.px(MIN_CARD[1]), height))
         card.center = (window_width // 2, window_height // 2)
         if self.place == "right":
-            self._move_beside_the_map(card)
+            self._move_to_right_edge(card)
         return card
 
-    def _move_beside_the_map(self, card: pygame.Rect) -> None:
-        """Move the card over the sidebar, between the top bar and the transport bar if there is enough room."""
+    def _move_to_right_edge(self, card: pygame.Rect) -> None:
+        """Move the card to the right edge of the window; if there is room, between top bar and transport bar."""
         window_width, window_height = self.host.window_size
         gap = self.px(layout.GAP)
         card.right = window_width - gap
@@ -329,7 +339,7 @@ class Dialog:
         self._heading.refresh()
 
     def add(self, control: Control) -> Control:
-        """Append a control to the tab order."""
+        """Append a control to the tab order, and return it."""
         self.controls.append(control)
         return control
 
@@ -356,7 +366,7 @@ class Dialog:
         return made
 
     def add_note(self) -> None:
-        """Add a note for error messages to the left of the buttons."""
+        """Add a text area for error messages to the left of the footer buttons."""
         gap, foot = self.px(NOTE_GAP), self.px(FOOTER)
         top = self.card.height - foot + gap
         beside = pygame.Rect(self.footer_left.x, top, self.footer_left.width, foot - 2 * gap)
@@ -364,14 +374,14 @@ class Dialog:
         self.add(self.note)
 
     def complain(self, problem: str) -> None:
-        """Show an error message in the note, or in a message box if it is too long; "" clears it."""
+        """Show an error message in the note, or in a message box if it is too long for the note; "" clears the note."""
         is_new, self.problem = problem != self.problem, problem
         has_room = self.note.has_room_for(problem)
         self.note.set(problem if has_room else "")
         if is_new and not has_room:
-            self._explain(problem)
+            self._show_in_message_box(problem)
 
-    def _explain(self, problem: str) -> None:
+    def _show_in_message_box(self, problem: str) -> None:
         self.ask(lambda host: host.message(host, "That did not work", problem.split("\n")))
 
     # --- focus ------------------------------------------------------------------------------------
@@ -398,7 +408,10 @@ class Dialog:
             self.focus(usable[0 if step > 0 else -1])
 
     def _apply_focus(self) -> None:
-        """Pass the focused control to pygame_gui, the controls and the focus ring."""
+        """Notify pygame_gui, the controls and the focus ring of the focused control.
+
+        If that control cannot have the focus, the first control that can gets it.
+        """
         control = self.focused
         if control is not None and not control.can_focus:
             control = next((c for c in self.controls if c.can_focus), None)
@@ -432,7 +445,7 @@ class Dialog:
     # --- events -----------------------------------------------------------------------------------
 
     def handle(self, event: pygame.event.Event) -> bool:
-        """Handle an event; return False if the window may handle it."""
+        """Handle an event; return False if the window may handle the event as well."""
         if self.inner is not None:
             return self.inner.handle(event)
         if event.type == pygame.KEYDOWN:
@@ -441,15 +454,15 @@ class Dialog:
             self._held.discard(event.key)
             self.host.gui.process_events(event)
             return self.veils or self._is_typing
-        if event.type in _TEXT:
-            if self._is_typing and not self._awaits_key:
+        if event.type in _TEXT_EVENTS:
+            if self._is_typing and not self._ignores_text:
                 self.host.gui.process_events(event)
-                self._poll()
+                self._poll_controls()
             return self.veils or self._is_typing
-        if event.type in _MOUSE:
+        if event.type in _MOUSE_EVENTS:
             return self._handle_mouse(event)
         used = bool(self.host.gui.process_events(event))
-        self._poll()
+        self._poll_controls()
         return used or hasattr(event, "ui_element")
 
     @property
@@ -457,28 +470,28 @@ class Dialog:
         return self.focused is not None and self.focused.is_text
 
     def _handle_key(self, event: pygame.event.Event) -> bool:
-        self._awaits_key = False
+        self._ignores_text = False
         is_repeat = event.key in self._held
         self._held.add(event.key)
         if event.key in _PRESSED_ONCE and (is_repeat or (self._settling_s and event.key != pygame.K_ESCAPE)):
             return True
-        self._apply_focus_again()
-        if self._key_is_used(event):
-            self._poll()
+        self._restore_text_focus()
+        if self._dispatch_key(event):
+            self._poll_controls()
             return True
         if self._is_typing:
             self.host.gui.process_events(event)
-            self._poll()
+            self._poll_controls()
             return True
         return self.veils or is_repeat
 
-    def _apply_focus_again(self) -> None:
-        """Restore pygame_gui's focus on a text field; a closed inner dialog has removed it."""
+    def _restore_text_focus(self) -> None:
+        """Restore pygame_gui's focus on the focused text field, which an inner dialog removes when it is closed."""
         control = self.focused
         if isinstance(control, Field) and control.element not in (self.host.gui.get_focus_set() or ()):
             self._apply_focus()
 
-    def _key_is_used(self, event: pygame.event.Event) -> bool:
+    def _dispatch_key(self, event: pygame.event.Event) -> bool:
         if event.key == pygame.K_ESCAPE:
             self.cancel()
             return True
@@ -495,10 +508,14 @@ class Dialog:
         if event.key in ENTER and not event.mod & pygame.KMOD_ALT and (self.veils or control is not None):
             self.confirm()
             return True
-        return self._is_own_key(event)
+        return self._close_on_own_key(event)
 
-    def _is_own_key(self, event: pygame.event.Event) -> bool:
-        """Close the dialog on the key of its command, unless the key is a letter that may be meant as text."""
+    def _close_on_own_key(self, event: pygame.event.Event) -> bool:
+        """Close the dialog on the key that opens it, unless the key is a letter that may be meant as text.
+
+        Returns:
+            Whether the dialog was closed.
+        """
         if not self.command:
             return False
         pressed = combination(event.key, event.mod, getattr(event, "unicode", ""))
@@ -516,17 +533,17 @@ class Dialog:
         is_inside = self.card.collidepoint(self.mouse)
         is_held = any(control.is_held for control in self.controls)
         if event.type == pygame.MOUSEBUTTONDOWN and not is_inside:
-            return self._pressed_outside()
+            return self._handle_press_outside()
         self.host.gui.process_events(event)
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
             self._focus_under_mouse()
         for control in [*self.controls, self._heading.closer]:
             if self.is_open and control.mouse(event, self.mouse):
                 break
-        self._poll()
+        self._poll_controls()
         return self.veils or is_inside or is_held
 
-    def _pressed_outside(self) -> bool:
+    def _handle_press_outside(self) -> bool:
         if self.veils and self.closes_outside:
             self.cancel()
         elif not self.veils and self.focused is not None:
@@ -539,9 +556,9 @@ class Dialog:
                 if control is not self.focused:
                     self.focus(control)
                 return
-        self._apply_focus()  # pygame_gui has removed the focus from a text field
+        self._apply_focus()  # pygame_gui removes the focus from a text field on every click elsewhere
 
-    def _poll(self) -> None:
+    def _poll_controls(self) -> None:
         for control in list(self.controls):
             if self.is_open:
                 control.poll()
@@ -551,39 +568,42 @@ class _InnerHost:
     """Host of an inner dialog. It forwards everything to the outer dialog's host, except close_dialog()."""
 
     def __init__(self, outer: Dialog) -> None:
-        self._outer = outer
+        self._outer_dialog = outer
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._outer.host, name)
+        return getattr(self._outer_dialog.host, name)
 
     def close_dialog(self) -> None:
-        inner, self._outer.inner = self._outer.inner, None
+        inner, self._outer_dialog.inner = self._outer_dialog.inner, None
         if inner is not None:
             inner.close()
 
 
 class FormDialog(Dialog):
-    """Dialog with a form of parameters, which subclasses create in build()."""
+    """Dialog with a form of parameters. Subclasses create `form` in build()."""
 
     form: ParamForm
 
     def rebuild(self) -> None:
-        """Recreate all widgets, and keep invalid input too; otherwise a button would act on other values than shown."""
+        """Recreate all widgets, and copy invalid input, which only the old widgets contain.
+
+        Without the copy, a button would act on other values than the user has entered.
+        """
         entered = self.form.wrong_texts() if hasattr(self, "form") else {}
         super().rebuild()
         self.form.enter(entered)
 
-    def _kill(self) -> None:
+    def _kill_widgets(self) -> None:
         if hasattr(self, "form"):
             self.form.kill()
-        super()._kill()
+        super()._kill_widgets()
 
 
 # --- cutting rectangles ---------------------------------------------------------------------------
 
 
 def take_top(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
-    """Remove a strip, and a gap after it, from the top of an area; return the strip."""
+    """Cut a strip from the top of an area, and drop a gap below it; return the strip."""
     strip = pygame.Rect(area.x, area.y, area.width, min(height, max(1, area.height)))
     area.height = max(1, area.height - height - gap)
     area.y += height + gap
@@ -591,14 +611,14 @@ def take_top(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
 
 
 def take_bottom(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
-    """Remove a strip, and a gap before it, from the bottom of an area; return the strip."""
+    """Cut a strip from the bottom of an area, and drop a gap above it; return the strip."""
     strip = pygame.Rect(area.x, area.bottom - height, area.width, height)
     area.height = max(1, area.height - height - gap)
     return strip
 
 
 def take_left(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
-    """Remove a strip, and a gap after it, from the left of an area; return the strip."""
+    """Cut a strip from the left of an area, and drop a gap to the right of it; return the strip."""
     strip = pygame.Rect(area.x, area.y, width, area.height)
     area.width = max(1, area.width - width - gap)
     area.x += width + gap
@@ -606,7 +626,7 @@ def take_left(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
 
 
 def take_right(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
-    """Remove a strip, and a gap before it, from the right of an area; return the strip."""
+    """Cut a strip from the right of an area, and drop a gap to the left of it; return the strip."""
     strip = pygame.Rect(area.right - width, area.y, width, area.height)
     area.width = max(1, area.width - width - gap)
     return strip

@@ -15,8 +15,8 @@ from ui.model.columns import COLUMNS, params_text
 from ui.model.run import Panel
 from ui.widgets.lists import HEAD, TALL_ROW, Col, Item, Rows
 
-_HEIGHT_ROUND_ROWS = HEADING + FOOTER + HEAD + 26
-_REFRESH_S = 0.25
+_HEIGHT_WITHOUT_ROWS = HEADING + FOOTER + HEAD + 26
+_REFRESH_S = 0.25  # seconds between two updates of the table
 
 SHOWN = tuple(column for column in COLUMNS if column.is_shown)
 
@@ -31,7 +31,7 @@ class ComparisonTable(Dialog):
         self._rest_s = _REFRESH_S
         self._state: object = None
         rows = min(8, max(3, len(host.session.run.panels)))
-        self.size = (1330, _HEIGHT_ROUND_ROWS + rows * TALL_ROW)
+        self.size = (1330, _HEIGHT_WITHOUT_ROWS + rows * TALL_ROW)
         super().__init__(host)
 
     def build(self) -> None:
@@ -74,7 +74,7 @@ class ComparisonTable(Dialog):
         if self.sort_by[0] >= 0:
             column, is_descending = SHOWN[self.sort_by[0]], self.sort_by[1]
             keyed = [(_sort_key(column.value(session.run, panel)), panel) for panel in panels]
-            # Agents without a value come last in both directions.
+            # Agents without a value come last in ascending and descending order.
             keyed.sort(key=lambda pair: pair[0][1], reverse=is_descending)
             keyed.sort(key=lambda pair: pair[0][0])
             panels = [panel for _, panel in keyed]
@@ -83,7 +83,7 @@ class ComparisonTable(Dialog):
             Item(
                 tuple(_shown(column.value(session.run, panel), column.digits) for column in SHOWN),
                 panel.key,
-                detail=_detail(panel, session.panel_of(panel.key)),
+                detail=_detail_text(panel, session.panel_of(panel.key)),
                 roles=_warnings(panel.view),
             )
             for panel in panels
@@ -93,8 +93,8 @@ class ComparisonTable(Dialog):
         self.sort_by = (column, is_descending)
         self.rows.set(self._items(), 0)
 
-    def _selected(self, place: int) -> None:
-        self.place_of = place
+    def _selected(self, index: int) -> None:
+        self.place_of = index
 
     def update(self, seconds: float = 1 / 60) -> None:
         """Refresh the table while the run continues."""
@@ -139,16 +139,16 @@ class ComparisonTable(Dialog):
         self.ask(lambda inner: SaveFile(inner, "Export as CSV", tables.CSV_SUFFIX, name, save))
 
 
-def _detail(panel: Panel, place: int) -> str:
-    words = f"panel {place + 1}: {panel.view.spec.name}   {params_text(panel.view.spec, panel.view.params, '  ')}"
+def _detail_text(panel: Panel, index: int) -> str:
+    words = f"panel {index + 1}: {panel.view.spec.name}   {params_text(panel.view.spec, panel.view.params, '  ')}"
     if panel.crowd is None:
         return words
     return f"{words}   {wording.crowd_costs(panel.crowd, panel.view.metrics.suboptimality)}"
 
 
 def _warnings(view: WalkerView) -> dict[int, str]:
-    """Return the columns to show in orange: undesirable values such as back-moves or expansions above the budget."""
-    return {place: "warning" for place, column in enumerate(SHOWN) if column.is_warning(view)}
+    """Return the colour role "warning" by column index, for bad values such as expansions above the budget."""
+    return {index: "warning" for index, column in enumerate(SHOWN) if column.is_warning(view)}
 
 
 def _sort_key(value: Cell) -> tuple[bool, str | float]:

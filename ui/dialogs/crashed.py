@@ -1,4 +1,4 @@
-"""Question at the start after a crash: restore the last session, or discard it."""
+"""Question at program start after a crash: restore the last session, or discard it."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -24,13 +24,13 @@ class CrashedQuestion(Question):
         before = next((other for other in others if latest.is_of_same_program(other)), None)
         if before is not None:
             text += f" It was begun again at {_time(before)}; the run before that can be taken up instead."
-            answers.append(("The run before", partial(self._restore, before), ""))
+            answers.append(("The run before", partial(self._restore_session, before), ""))
         if len(others) > (before is not None):
             text += " Older ones are offered after it."
-        answers.append(("Restore", partial(self._restore, latest), "main"))
+        answers.append(("Restore", partial(self._restore_session, latest), "main"))
         super().__init__(host, "Backmove did not end as it should", text, answers)
 
-    def _restore(self, chosen: Crashed) -> None:
+    def _restore_session(self, chosen: Crashed) -> None:
         path = chosen.path
         try:
             saved = restore(path, BY_KEY)
@@ -45,4 +45,4 @@ def _time(crashed: Crashed) -> str:
 
 
 def _nothing() -> None:
-    """Keep the journal; it is offered again at the next start."""
+    """Do nothing. This is the answer "Later": the journal is kept and offered again at the next start."""

@@ -14,12 +14,17 @@ from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Field, Picture, Text
 from ui.widgets.lists import Col, Item, Rows
 
-_REFRESH_S = 0.5
-_CHART = 110
-_BARS = 40
-_HINT = "12: agent 12    or words of the state: no path, on its way"
-_UP_AND_DOWN = (pygame.K_UP, pygame.K_DOWN, pygame.K_PAGEUP, pygame.K_PAGEDOWN)
-_STATES = {Status.ACTIVE: "on its way", Status.AT_GOAL: "at goal", Status.NO_PATH: "no path", Status.GAVE_UP: "stopped"}
+_REFRESH_S = 0.5  # seconds between two updates of the list
+_CHART_HEIGHT = 110  # in design units
+_BAR_COUNT = 40  # number of bars of the histogram
+_SEARCH_HINT = "12: agent 12    or words of the state: no path, on its way"
+_LIST_KEYS = (pygame.K_UP, pygame.K_DOWN, pygame.K_PAGEUP, pygame.K_PAGEDOWN)
+_STATE_NAMES = {
+    Status.ACTIVE: "on its way",
+    Status.AT_GOAL: "at goal",
+    Status.NO_PATH: "no path",
+    Status.GAVE_UP: "stopped",
+}
 
 _COLUMNS = (
     Col("Agent"),
@@ -49,7 +54,7 @@ class CrowdList(Dialog):
 
     def build(self) -> None:
         area = self.area
-        self.chart = Picture(self, take_top(area, self.px(_CHART), self.px(10)), self._paint)
+        self.chart = Picture(self, take_top(area, self.px(_CHART_HEIGHT), self.px(10)), self._paint)
         head = take_top(area, self.px(34), self.px(8))
         label = Text(self, take_left(head, self.px(36), self.px(8)), "Find", role="dim", middle=True)
         self.field = Field(self, take_left(head, self.px(220), self.px(14)), self.query, self._typed)
@@ -68,7 +73,9 @@ class CrowdList(Dialog):
         )
         self.controls = [self.field, self.rows, self.chart, label, self.count]
         buttons = self.add_footer(
-            ("Follow nobody", self._let_go, ""), ("Close", self.cancel, ""), ("Follow this one", self.confirm, "main")
+            ("Follow nobody", self._stop_following, ""),
+            ("Close", self.cancel, ""),
+            ("Follow this one", self.confirm, "main"),
         )
         self.follow_button = buttons[-1]
         self._say()
@@ -78,7 +85,7 @@ class CrowdList(Dialog):
         if crowd is not None:
             fields = wording.crowd_fields(crowd)[:4]
             self.set_title(self.title, ",  ".join(f"{field.name} {field.value}" for field in fields))
-            self.count.set(_HINT if not self.query else f"{len(self._agents):,} of {len(crowd.agents):,}")
+            self.count.set(_SEARCH_HINT if not self.query else f"{len(self._agents):,} of {len(crowd.agents):,}")
         self.follow_button.enable(self.rows.item is not None)
 
     def _crowd(self) -> Crowd | None:
@@ -95,16 +102,16 @@ class CrowdList(Dialog):
         order = np.argsort(values[self.sort_by[0]], kind="stable").tolist()
         if self.sort_by[1]:
             order.reverse()
-        order = [place for place in order if matches(labels[place], _state(crowd, place), self.query)]
-        order.sort(key=lambda place: not has_number(labels[place], self.query))
-        self._agents = [crowd.agents[place] for place in order]
-        return [_item(crowd, labels[place], values, place) for place in order]
+        order = [index for index in order if matches(labels[index], _state(crowd, index), self.query)]
+        order.sort(key=lambda index: not has_number(labels[index], self.query))
+        self._agents = [crowd.agents[index] for index in order]
+        return [_item(crowd, labels[index], values, index) for index in order]
 
     def _place(self) -> int:
         return self._agents.index(self.agent) if self.agent in self._agents else 0
 
-    def _selected(self, place: int) -> None:
-        self.agent = self._agents[place]
+    def _selected(self, index: int) -> None:
+        self.agent = self._agents[index]
 
     def _typed(self, text: str) -> None:
         self.query = text
@@ -128,8 +135,8 @@ class CrowdList(Dialog):
             self._say()
 
     def key(self, event: pygame.event.Event) -> bool:
-        """Pass keys to the list, except keys that move the cursor in the focused text field."""
-        is_for_rows = self.focused is not self.field or event.key in _UP_AND_DOWN
+        """Pass a key to the list, unless the search field has the focus and uses the key itself."""
+        is_for_rows = self.focused is not self.field or event.key in _LIST_KEYS
         return is_for_rows and self.rows.key(event)
 
     def confirm(self) -> None:
@@ -139,7 +146,7 @@ class CrowdList(Dialog):
         self.host.session.run.pick(self.panel_key, self.rows.item.value)
         self.host.close_dialog()
 
-    def _let_go(self) -> None:
+    def _stop_following(self) -> None:
         self.host.session.run.pick(self.panel_key, None)
         self.host.close_dialog()
 
@@ -157,7 +164,7 @@ class CrowdList(Dialog):
             pen.text((width // 2, height // 2), "nobody yet", size=13, colour=palette.dim, align="centre", middle=True)
             return
         low, top = ends_of(ratios)
-        counts, _ = np.histogram(ratios, _BARS, (low, top))
+        counts, _ = np.histogram(ratios, _BAR_COUNT, (low, top))
         _draw_bars(pen, plot, counts)
         pen.text((0, height - px(15)), wording.ratio(low), size=12, face="mono", colour=palette.dim)
         pen.text((width, height - px(15)), wording.ratio(top), size=12, face="mono", colour=palette.dim, align="right")
@@ -165,7 +172,7 @@ class CrowdList(Dialog):
 
 
 def ends_of(ratios: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Return the limits of the histogram. A ratio can be below 1, where the map was opened while the agent walked."""
+    """Return the limits of the histogram. A ratio can be below 1 if cells were freed while the agent walked."""
     return min(1.0, float(ratios.min())), max(1.05, float(ratios.max()))
 
 
@@ -179,7 +186,7 @@ def _draw_bars(pen: Canvas, plot: tuple[int, int, int, int], counts: npt.NDArray
 
 
 def _values(crowd: Crowd) -> list[npt.NDArray[np.float64]]:
-    """Return the sort keys of each column, one per agent."""
+    """Return for each column its sort keys, one per agent."""
     numbers = crowd.numbers
     optimal = np.where(numbers.optimal > 0.0, numbers.optimal, np.inf)
     ratio = np.where(np.isfinite(optimal), numbers.counts["cost"] / optimal, 0.0)
@@ -207,13 +214,13 @@ def has_number(label: str, query: str) -> bool:
     return any(word.isdigit() and word in label.split() for word in query.split())
 
 
-def _state(crowd: Crowd, place: int) -> str:
-    return _STATES[Status(int(crowd.numbers.statuses[place]))]
+def _state(crowd: Crowd, index: int) -> str:
+    return _STATE_NAMES[Status(int(crowd.numbers.statuses[index]))]
 
 
-def _item(crowd: Crowd, label: str, values: list[npt.NDArray[np.float64]], place: int) -> Item:
-    state = _state(crowd, place)
-    counted = tuple(f"{int(column[place]):,}" for column in values[3:])
-    cells = (label, state, f"{values[2][place]:.3f}", *counted)
-    roles = {1: "warning"} if crowd.numbers.statuses[place] in (Status.NO_PATH, Status.GAVE_UP) else {}
-    return Item(cells, crowd.agents[place], roles=roles)
+def _item(crowd: Crowd, label: str, values: list[npt.NDArray[np.float64]], index: int) -> Item:
+    state = _state(crowd, index)
+    counted = tuple(f"{int(column[index]):,}" for column in values[3:])
+    cells = (label, state, f"{values[2][index]:.3f}", *counted)
+    roles = {1: "warning"} if crowd.numbers.statuses[index] in (Status.NO_PATH, Status.GAVE_UP) else {}
+    return Item(cells, crowd.agents[index], roles=roles)

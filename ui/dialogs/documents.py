@@ -1,4 +1,4 @@
-"""Opening, saving and leaving runs, with questions before and messages after; long work runs in a thread."""
+"""Opening, saving and leaving runs: asks about unsaved edits first, and shows errors. Long work runs in a thread."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -30,11 +30,14 @@ from ui.panels.dressing import ViewOverrides
 
 
 def _nothing() -> None:
-    """Do nothing; default of callbacks."""
+    """Do nothing. This is the default of callbacks."""
 
 
 def named_once(path: Path, problems: Sequence[str]) -> list[str]:
-    """Shorten the problems of a file for a message titled with its name: "line 3: ..." instead of "path:3: ..."."""
+    """Return the problems of a file without its path ("line 3: ..." instead of "path:3: ...").
+
+    The title of the message names the file already.
+    """
     head = f"{printable(str(path))}:"
     texts = [problem.removeprefix(head) for problem in problems]
     pairs = zip(problems, texts, strict=True)
@@ -42,39 +45,43 @@ def named_once(path: Path, problems: Sequence[str]) -> list[str]:
 
 
 class Documents:
+    """Opening and saving of documents: scenarios, sessions, maps, problem lists, lessons and agents in Python files."""
+
     def __init__(self, desk: ViewContext, dressing: ViewOverrides, host: Host) -> None:
         self.desk, self.dressing, self.host = desk, dressing, host
         self.session = desk.session
-        self.problems: ScenFile | None = None  # the open problem list
+        self.problems: ScenFile | None = None  # open problem list
         self.own_agents = OwnAgents(desk.session)
         desk.session.when_ready = self.with_data
-        self.forget: list[Callable[[], None]] = []  # callbacks for the beginning of another run
+        self.forget: list[
+            Callable[[], None]
+        ] = []  # callbacks to call when another run begins, to discard state of the old run
 
     # --- opening ----------------------------------------------------------------------------------
 
     def open_path(self, path: str | os.PathLike[str]) -> None:
         if Path(path).suffix.lower() == own_files.SUFFIX:
-            self._take_agent(str(path))
+            self._add_own_agent(str(path))
         else:
-            self.with_edits_kept(lambda: self._open_now(Path(path)))
+            self.with_edits_kept(lambda: self._open_in_background(Path(path)))
 
-    def _take_agent(self, path: str) -> None:
-        """Add the agent of a user's Python file to the open run, after asking whether to trust the file."""
+    def _add_own_agent(self, path: str) -> None:
+        """Add the agent in a user's Python file to the open run; ask before running a file that is not trusted yet."""
         try:
             own_files.key_of(own_files.place_of(path))
             if own_files.is_trusted(path):
                 self.own_agents.take(path)
             else:
-                self.host.show(OwnAgentQuestion(self.host, path, partial(self._take_trusted, path)))
+                self.host.show(OwnAgentQuestion(self.host, path, partial(self._trust_and_add, path)))
         except ConfigError as error:
             self.host.complain(error, f"{printable(Path(path).name)} cannot run")
 
-    def _take_trusted(self, path: str) -> None:
+    def _trust_and_add(self, path: str) -> None:
         own_files.trust(path)
-        self._take_agent(path)
+        self._add_own_agent(path)
 
     def look_at_agents(self) -> None:
-        """Reload user-defined agents whose files have changed, and recompute their runs; called once per frame."""
+        """Reload user-defined agents whose files have changed, and recompute their runs. Call this once per frame."""
         try:
             self.own_agents.look()
         except ConfigError as error:
@@ -82,15 +89,15 @@ class Documents:
 
     def open_example(self, path: str | os.PathLike[str]) -> None:
         """Open an example of the gallery, after asking about unsaved edits, and start it."""
-        self.with_edits_kept(lambda: self._open_now(Path(path), self.desk.player.play))
+        self.with_edits_kept(lambda: self._open_in_background(Path(path), self.desk.player.play))
 
-    def _open_now(self, path: Path, then: Callable[[], None] = _nothing) -> None:
+    def _open_in_background(self, path: Path, then: Callable[[], None] = _nothing) -> None:
         name = printable(path.name)
-        job = Job(lambda job: self._opened_with_data(path, job))
+        job = Job(lambda job: self._read_and_prepare(path, job))
         self.host.work(f"Opening {name}", job, partial(self._opened, path, then), f"{name} could not be opened")
 
     @staticmethod
-    def _opened_with_data(path: Path, job: Job[files.Opened]) -> files.Opened:
+    def _read_and_prepare(path: Path, job: Job[files.Opened]) -> files.Opened:
         with telling(job.told):
             try:
                 opened = files.open_any(path)
@@ -110,7 +117,7 @@ class Documents:
         then()
 
     def complete(self, opened: files.Opened) -> None:
-        """Apply the rest of an opened file, after its run was begun: problem list, session, view and lesson."""
+        """Apply the parts of an opened file other than its scenario: problem list, saved session, view and lesson."""
         self.problems = opened.problems
         if opened.saved is not None:
             saving.restore(self.session, opened.saved, opened.path)
@@ -138,7 +145,7 @@ class Documents:
             self.session.focus(min(shown))
 
     def end_lesson(self) -> None:
-        """End the lesson and restore the default view; the run stays as it is."""
+        """End the lesson, if any, and restore the default view. The run is not changed."""
         if self.desk.state.lesson is not None:
             self.desk.state.lesson.end(self.desk.player)
             self.desk.state.lesson = None
@@ -151,9 +158,9 @@ class Documents:
             scenario: Scenario of the new run.
             keeps_view: Whether layers, heat, speed and tab stay as they are, instead of returning to the defaults.
         """
-        self.with_edits_kept(partial(self._begin_with_data, scenario, keeps_view=keeps_view))
+        self.with_edits_kept(partial(self._prepare_and_begin, scenario, keeps_view=keeps_view))
 
-    def _begin_with_data(self, scenario: Scenario, *, keeps_view: bool) -> None:
+    def _prepare_and_begin(self, scenario: Scenario, *, keeps_view: bool) -> None:
         if needs_data(agents_of(scenario)):
             job = Job(lambda job: prepare(scenario, job.told))
             self.host.work(
@@ -168,7 +175,7 @@ class Documents:
         Args:
             agents: Agents that `go_on` will put on the map.
             grid: Map that the data is computed from.
-            go_on: Called in the main thread, at once if no data is needed.
+            go_on: Callback, called in the main thread; at once if the agents need no prepared data.
         """
         if not needs_data(agents):
             go_on()
@@ -196,13 +203,13 @@ class Documents:
     # --- after a crash ----------------------------------------------------------------------------
 
     def offer_crashed(self) -> None:
-        """Ask whether to restore a session that did not end properly; do nothing if there is none."""
+        """Ask whether to restore a session that ended in a crash; do nothing if no journal of such a session exists."""
         crashed = find_crashed()
         if crashed:
             self.host.show(CrashedQuestion(self.host, self.restore, crashed))
 
     def restore(self, saved: Saved, journal: Path) -> None:
-        """Restore a session from its journal, with the view of its file."""
+        """Restore a session from its journal, with the view settings that its file contains."""
         saving.restore(self.session, saved)
         self.session.crashed.append(journal)
         self.dressing.forget_cameras()
@@ -212,14 +219,14 @@ class Documents:
     # --- saving and leaving -----------------------------------------------------------------------
 
     def with_edits_kept(self, go_on: Callable[[], None]) -> None:
-        """Call `go_on`, which discards unsaved edits, after asking about them."""
+        """Call `go_on`, which discards unsaved edits; ask first if edits would be lost."""
         if self.session.unsaved.is_worth_asking:
             self.host.show(UnsavedQuestion(self.host, go_on))
         else:
             go_on()
 
     def save_session(self, then: Callable[[], None] = _nothing) -> None:
-        """Save the session to its file, or ask for a new file; then call `then`."""
+        """Save the session to its file, or ask for a file name if it has none; then call `then`."""
         path = self.session.path
         if path is not None and not files.is_shipped(path) and files.is_session_file(path):
             try:

@@ -39,8 +39,8 @@ COLUMNS = (
     Col("Pooled µs / move", 130, "right", "mono"),
 )
 MIN_SETTING = 70
-_FACTORS = (1, 2, 4)  # values in the example of a sweep, as multiples of the parameter's default
-_REFRESH_S = 0.5
+_EXAMPLE_FACTORS = (1, 2, 4)  # values in the example of a sweep, as multiples of the default of the parameter
+_REFRESH_S = 0.5  # seconds between two updates of the results
 
 
 class ExperimentSheet(FormDialog):
@@ -94,7 +94,7 @@ class ExperimentSheet(FormDialog):
         self._say()
 
     def _columns_within(self, width: int) -> list[Col]:
-        """Return the first columns that fit into a width, at least one."""
+        """Return as many of the first columns as fit into a width in pixels, but at least one."""
         ends = accumulate(self.px(column.width or MIN_SETTING) for column in COLUMNS)
         return [column for column, end in zip(COLUMNS, ends, strict=True) if end <= width] or [COLUMNS[0]]
 
@@ -107,7 +107,7 @@ class ExperimentSheet(FormDialog):
             self.add(control)
         walker = self.host.session.focused
         name = walker.label if walker is not None else "nobody"
-        own = ", ".join(self._with_budgets())
+        own = ", ".join(self._agents_with_budgets())
         self._words(fields, f"Budgets, but not of {own}" if own else "Budgets")
         self._field(fields, self.budgets, self._set_budgets)
         self._words(fields, f"Or a sweep: two parameters of {name}, with values")
@@ -179,8 +179,8 @@ class ExperimentSheet(FormDialog):
             axes,
         )
 
-    def _with_budgets(self) -> list[str]:
-        """Return the names of agents with their own budget; the experiment does not vary it."""
+    def _agents_with_budgets(self) -> list[str]:
+        """Return name and budget of the agents that have their own budget, which the experiment does not vary."""
         configs = configs_of(self.host.session.run)
         return [f"{config.label or config.kind} ({config.budget:,})" for config in configs if config.budget is not None]
 
@@ -220,11 +220,11 @@ class ExperimentSheet(FormDialog):
     def is_still(self) -> bool:
         return super().is_still and not self._says_running
 
-    _says_running = False  # whether text and buttons show a running experiment
+    _says_running = False  # whether the displayed text and buttons are those of a running experiment
 
     def _say(self) -> None:
         study = self.study
-        self.left_out.set(self._words_of_left_out(), "warning")
+        self.left_out.set(self._left_out_message(), "warning")
         self._says_running = study is not None and study.is_running
         if study is None:
             self.words.set("The agents of the panels, on problems of this map as it was at tick 0. Press Start.", "dim")
@@ -238,8 +238,11 @@ class ExperimentSheet(FormDialog):
             left = f", about {study.left_s:.0f} s left" if study.is_running and study.done else ""
             self.words.set(f"{state}: {study.done:,} of {study.whole:,} runs{failed}{left}; {study.results}", "text")
 
-    def _words_of_left_out(self) -> str:
-        """Return a message about budgets that are too small for some agents, in this experiment or the next one."""
+    def _left_out_message(self) -> str:
+        """Return a message about agents that are not run because a budget is too small; "" if there are none.
+
+        The message is about the present experiment, or about the input if none was started.
+        """
         try:
             sketch = self._sketch() if self.study is None else self.study.sketch
         except ConfigError:
@@ -258,12 +261,12 @@ class ExperimentSheet(FormDialog):
         front = set(self.study.front()) if self.study is not None else set()
         return [_item(point, setting_of(point, points), i in front) for i, point in enumerate(points)]
 
-    def _chose(self, place: int) -> None:
+    def _chose(self, index: int) -> None:
         if hasattr(self, "plot"):
             self.plot.refresh()
 
     def open(self, point: Point) -> None:
-        """Close the dialog and open the run that is closest to the mean of a setting."""
+        """Close the dialog and open the run whose cost is closest to the mean of a setting."""
         study = self.study
         if study is None:
             return
@@ -276,7 +279,7 @@ class ExperimentSheet(FormDialog):
         self.host.open_scenario(scenario)
 
     def confirm(self) -> None:
-        """Press the highlighted button: start the experiment, or open a run if there is one already."""
+        """Press the highlighted button: "Start", or "Open run" if there are results already."""
         item = self.rows.item
         if self.study is None:
             self._start()
@@ -290,7 +293,7 @@ class ExperimentSheet(FormDialog):
 
 
 def _bare(config: AgentConfig) -> AgentConfig:
-    """Return the agent without its own start and goal, because the experiment supplies the problems."""
+    """Return a configuration without its own start and goal, because the experiment supplies them."""
     return AgentConfig(config.kind, config.label, dict(config.params), config.budget)
 
 
@@ -316,7 +319,7 @@ def example_of(params: Iterable[Param]) -> str:
     for param in params:
         if param.kind not in (int, float):
             continue
-        values = [factor * (float(param.default) or 1.0) for factor in _FACTORS]
+        values = [factor * (float(param.default) or 1.0) for factor in _EXAMPLE_FACTORS]
         values = [value for value in values if param.high is None or value <= param.high]
         if len(values) > 1:
             return f"such as {param.name}: {' '.join(f'{value:g}' for value in values)}"

@@ -16,11 +16,11 @@ from ui.widgets.holder import Holder
 from ui.widgets.lists import Rows
 
 HOW_TO_READ = "line, and blue above: no other is better in both; hollow: not all arrived; a click opens a run"
-_EDGE = 52  # margin at the left of and below a plot for its numbers, in design units
+_PLOT_MARGIN = 52  # width at the left of a plot, and height below it, for the numbers on its axes, in design units
 
 
 class Sheet(Holder, Protocol):
-    """Interface of the dialog for its charts."""
+    """Interface of the experiment dialog, as its charts see it."""
 
     rows: Rows
 
@@ -28,7 +28,7 @@ class Sheet(Holder, Protocol):
     def study(self) -> Study | None: ...
 
     def open(self, point: Point) -> None:
-        """Show the run that is closest to the mean of a setting."""
+        """Open the run whose cost is closest to the mean of a setting (agent, parameters and budget)."""
 
 
 class Meter(Painted):
@@ -47,14 +47,16 @@ class Meter(Painted):
 
 
 class Chart(Painted):
-    """Base class of the charts. A click on a result opens its run."""
+    """Base class of the charts. A click on a result (mean of one setting) opens a run with that setting."""
 
     can_focus = False
 
     def __init__(self, sheet: Sheet, rect: pygame.Rect) -> None:
         self.sheet = sheet
-        self.hot: Point | None = None
-        self.places: list[tuple[pygame.Rect, Point]] = []  # clickable rectangles, relative to the chart
+        self.hot: Point | None = None  # result under the mouse
+        self.places: list[
+            tuple[pygame.Rect, Point]
+        ] = []  # clickable rectangles in pixels from the upper left corner of the chart, and their results
         super().__init__(sheet, rect)
 
     def _at(self, position: tuple[int, int]) -> Point | None:
@@ -94,7 +96,7 @@ class Plot(Chart):
             _write(pen, (width // 2, height // 2), words, "centre", size=13, face="sans")
             return
         across, up = _Scale([p.work for p in points], 1.0), _Scale([p.cost for p in points], 1.0)
-        edge = pen.px(_EDGE)
+        edge = pen.px(_PLOT_MARGIN)
         box = pygame.Rect(edge, pen.px(24), width - edge - pen.px(16), height - edge - pen.px(24))
         _draw_axes(pen, box, across, up)
         where = {
@@ -114,7 +116,7 @@ class Plot(Chart):
         pen.text((box.x, pen.px(11)), words, size=12, colour=ink, middle=True, width=room)
 
     def _draw_front(self, pen: Canvas, study: Study, where: Mapping[int, tuple[float, float]]) -> None:
-        """Draw a line through the Pareto-optimal results."""
+        """Draw a line through the Pareto-optimal results, which no other result beats in both cost and work."""
         front = sorted((study.points[i] for i in study.front()), key=lambda p: p.work)
         line = [where[id(p)] for p in front if id(p) in where]
         if len(line) > 1:
@@ -136,7 +138,7 @@ class Plot(Chart):
 
 
 def _draw_names(pen: Canvas, box: pygame.Rect, names: Sequence[str]) -> int:
-    """Draw the names of the series right-aligned with their colours; return the left edge of the first."""
+    """Draw the names of the series in their colours, right-aligned; return the left edge of the first name."""
     right = box.right
     for place, name in reversed(list(enumerate(names))):
         right -= pen.text((right, pen.px(11)), name, size=12, align="right", middle=True) + pen.px(10)
@@ -174,7 +176,7 @@ def _write(
 
 
 class _Scale:
-    """Logarithmic axis over a range of values, with ticks at round numbers."""
+    """Logarithmic axis over the range of some values, with tick marks at round numbers."""
 
     def __init__(self, values: list[float], least: float) -> None:
         low, high = min(least, *values), max(values)
@@ -189,7 +191,7 @@ class _Scale:
 
 
 class SweepTable(Chart):
-    """Table of the mean cost / optimal for all combinations of two parameters; lower costs are darker."""
+    """Table of the mean cost / optimal for each combination of values of two parameters; lower costs are darker."""
 
     def paint(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()

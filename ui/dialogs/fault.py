@@ -11,8 +11,8 @@ from ui.widgets.controls import Text
 
 _WIDTH = 560
 _KEPT = "Nothing is lost: what you did is kept in the journal."
-_NOT_KEPT = "What you did is not kept in a journal, which cannot be written: save the session."
-_SAFE = (
+_NOT_KEPT_TEXT = "What you did is not kept in a journal, which cannot be written: save the session."
+_ADVICE_TEXT = (
     "The run stands still at the last tick that was whole. You can go on; if the window behaves oddly from now on, "
     "save the session and start Backmove again. The report helps to mend the error: it holds no part of your files."
 )
@@ -25,7 +25,7 @@ class FaultBox(Dialog):
     def __init__(self, host: Host, fault: Fault, report: Callable[[], str], is_kept: bool = True) -> None:
         self.fault, self.report = fault, report
         self.is_copied = False
-        self.text = f"{fault.words}.\n\n{_KEPT if is_kept else _NOT_KEPT} {_SAFE}"
+        self.text = f"{fault.words}.\n\n{_KEPT if is_kept else _NOT_KEPT_TEXT} {_ADVICE_TEXT}"
         self.size = (_WIDTH, HEADING + FOOTER + text_height(host, self.text, _WIDTH - 2 * MARGIN, 14) + 14)
         super().__init__(host)
 

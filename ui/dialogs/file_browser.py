@@ -1,4 +1,4 @@
-"""File dialogs to open and save: a list of folders and files, and a field for names, paths and filters."""
+"""Dialogs to open and save files: a list of folders and files, and a text field for a name, path or filter."""
 
 import os
 import time
@@ -17,13 +17,13 @@ from ui.model import files
 from ui.widgets.controls import Button, Field, Text
 from ui.widgets.lists import Col, Item, Rows
 
-_PARENT = ".."
-_MAX_ENTRIES = 20_000
-_FORBIDDEN = '/\\:*?"<>|'
+_PARENT_FOLDER = ".."
+_MAX_ENTRIES = 20_000  # maximum number of listed entries of a folder
+_FORBIDDEN_CHARS = '/\\:*?"<>|'  # not valid in file names on at least one system
 
 
 class _Browser(Dialog):
-    """Base class of file dialogs: the list of a folder, and a field. Subclasses define the field and confirm()."""
+    """Base class of file dialogs: a list of the entries of a folder, and a text field that subclasses interpret."""
 
     size = (940, 640)
     suffixes: Sequence[str] = ()
@@ -91,17 +91,17 @@ class _Browser(Dialog):
         raise NotImplementedError
 
     def _select_stem(self) -> None:
-        """Select the name without its suffix, so that typing replaces it."""
+        """Select the name in the field, except its suffix, so that typing replaces the name."""
 
     # --- the list ---------------------------------------------------------------------------------
 
     def _items(self) -> list[Item]:
-        """Return the parent folder, the folders and the files of known kinds; with a filter, only matching entries."""
+        """Return the rows: parent folder, folders and files of known kinds, if they match the filter."""
         self.problem = ""
         entries = self._entries()
         wanted = self.filter_text.lower()
         has_parent = self.folder.parent != self.folder and not wanted
-        items = [Item((_PARENT, "", ""), self.folder.parent)] if has_parent else []
+        items = [Item((_PARENT_FOLDER, "", ""), self.folder.parent)] if has_parent else []
         items += [
             Item((f"{entry.name}/", "", ""), Path(entry.path))
             for entry in entries
@@ -135,8 +135,8 @@ class _Browser(Dialog):
         self.crumb.set(str(self.folder))
         self.complain(self.problem)
 
-    def _selected(self, place: int) -> None:
-        self.at = place
+    def _selected(self, index: int) -> None:
+        self.at = index
 
     def _typed(self, text: str) -> None:
         raise NotImplementedError
@@ -154,7 +154,7 @@ class _Browser(Dialog):
             self.rows.select(1)
 
     def entered(self) -> None:
-        """Handle a change of the folder."""
+        """Update the dialog to a new folder; called before its list is filled."""
 
     def key(self, event: pygame.event.Event) -> bool:
         is_up = event.key == pygame.K_UP and event.mod & pygame.KMOD_ALT
@@ -168,7 +168,7 @@ class _Browser(Dialog):
         return False
 
     def as_path(self, text: str) -> Path:
-        """Return the path that a text stands for: relative to the shown folder, to the home folder, or absolute."""
+        """Return the path that a text means: absolute, in the home folder ("~/..."), or else in the shown folder."""
         try:
             return Path(os.path.normpath(self.folder / Path(text).expanduser()))
         except RuntimeError:  # "~name" of a user that does not exist
@@ -207,7 +207,7 @@ class OpenFile(_Browser):
         item = self.rows.item
         path = chosen or (item.value if item else None)
         if path is None:
-            self.complain(self._why_nothing())
+            self.complain(self._no_match_message())
             return
         if os.path.isdir(path):
             self.go(path)
@@ -217,8 +217,8 @@ class OpenFile(_Browser):
             self.host.close_dialog()
             self.host.open_path(path)
 
-    def _why_nothing(self) -> str:
-        """Return a message that nothing matches the filter, with the most similar name."""
+    def _no_match_message(self) -> str:
+        """Return a message that no entry matches the filter; it suggests the most similar name."""
         known = [entry.name for entry in self._entries() if _is_folder(entry) or self._is_shown(entry.name)]
         return f"there is no '{self.filter_text}' here{nearest(self.filter_text, known)}"
 
@@ -282,15 +282,15 @@ class SaveFile(_Browser):
     def field_text(self) -> str:
         return self.name
 
-    _stem_wanted = False  # whether to select the name without its suffix when the field gets the focus
+    _selects_stem = False  # whether to select the name except its suffix as soon as the field has the focus
 
     def _select_stem(self) -> None:
-        self._stem_wanted = True
+        self._selects_stem = True
 
     def _apply_focus(self) -> None:
         super()._apply_focus()
-        if self._stem_wanted and self.focused is self.field:
-            self._stem_wanted = False
+        if self._selects_stem and self.focused is self.field:
+            self._selects_stem = False
             stem = len(self.name) - len(self.suffix)
             self.field.element.select_range = [0, max(0, stem)]
             self.field.element.edit_position = max(0, stem)
@@ -299,9 +299,9 @@ class SaveFile(_Browser):
         self.name = text
         self.complain("")
 
-    def _selected(self, place: int) -> None:
-        super()._selected(place)
-        item = self.rows.items[place]
+    def _selected(self, index: int) -> None:
+        super()._selected(index)
+        item = self.rows.items[index]
         if not os.path.isdir(item.value):
             self.name = item.value.name
             self.field.set(self.name)
@@ -323,7 +323,7 @@ class SaveFile(_Browser):
         if not os.path.isdir(path.parent):
             self.complain(f"there is no folder {path.parent}")
         elif self._can_write(path):
-            self._ask_about(path) if os.path.exists(path) else self._finish(path)
+            self._ask_to_overwrite(path) if os.path.exists(path) else self._finish(path)
 
     def _can_write(self, path: Path) -> bool:
         """Return whether a file can be written; show the reason if not.
@@ -337,7 +337,7 @@ class SaveFile(_Browser):
             return False
         return True
 
-    def _ask_about(self, path: Path) -> None:
+    def _ask_to_overwrite(self, path: Path) -> None:
         answers = [("Overwrite", lambda: self._finish(path), "danger"), ("Cancel", _nothing, "main")]
         text = f"{path.name} is there already, {_when(os.path.getmtime(path))}. Overwriting it loses what it holds."
         self.ask(lambda host: Question(host, "Overwrite?", text, answers))
@@ -353,14 +353,14 @@ class SaveFile(_Browser):
 
 
 def clean_name(name: str, suffix: str) -> str:
-    """Return a name without its suffix that is a valid file name on every system."""
+    """Return the name without its suffix, changed so that it is a valid file name on every system."""
     stem = name[: -len(suffix)] if name.lower().endswith(suffix) else name
-    kept = typed_text("".join("-" if char in _FORBIDDEN or not char.isprintable() else char for char in stem))
+    kept = typed_text("".join("-" if char in _FORBIDDEN_CHARS or not char.isprintable() else char for char in stem))
     return shortened(kept.strip(" .-")[:100], 200) or "untitled"
 
 
 def _looks_like_path(text: str) -> bool:
-    return text.startswith("~") or "/" in text or os.sep in text or text.strip() == _PARENT
+    return text.startswith("~") or "/" in text or os.sep in text or text.strip() == _PARENT_FOLDER
 
 
 def _is_folder(entry: "os.DirEntry[str]") -> bool:
@@ -389,4 +389,4 @@ def _when(seconds: float) -> str:
 
 
 def _nothing() -> None:
-    """Do nothing, so that the dialog stays open."""
+    """Do nothing. This is the answer "Cancel", which keeps the file dialog open."""

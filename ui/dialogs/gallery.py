@@ -20,8 +20,8 @@ from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Drawn, Picture, tint
 from ui.widgets.scrolling import Scrolled
 
-_CARD_WIDTH, _CARD_HEIGHT, _GAP, _PAD = 190, 192, 12, 10
-_DETAIL = 348
+_CARD_WIDTH, _CARD_HEIGHT, _GAP, _PAD = 190, 192, 12, 10  # in design units; _PAD is the padding inside a card
+_DETAIL_WIDTH = 348
 """Width of the area that shows the chosen example in detail, in design units."""
 
 
@@ -50,11 +50,11 @@ class Gallery(Dialog):
     def build(self) -> None:
         area = self.area.inflate(0, self.px(12))
         self.detail: Picture | None = None
-        if area.width > self.px(_DETAIL * 2):
-            width = min(self.px(_DETAIL), area.width * 2 // 5)
+        if area.width > self.px(_DETAIL_WIDTH * 2):
+            width = min(self.px(_DETAIL_WIDTH), area.width * 2 // 5)
             self.detail = Picture(self, take_right(area, width, self.px(20)), self._paint_detail)
             self.add(self.detail)
-        self.cards = _Cards(self, area, self.paths, self.at)
+        self.cards = _CardGrid(self, area, self.paths, self.at)
         self.add(self.cards)
         self.add_footer(("Lessons ...", self._show_lessons, ""), ("Open", self.confirm, "main"))
 
@@ -67,7 +67,7 @@ class Gallery(Dialog):
             self.detail.refresh()
 
     def _paint_detail(self, pen: Canvas) -> None:
-        """Draw the example under the mouse, or else the chosen one, in detail."""
+        """Draw details of the example under the mouse or, if the mouse is elsewhere, of the selected example."""
         shown = self.cards.shown if hasattr(self, "cards") else None
         if shown is None:
             return
@@ -98,7 +98,7 @@ class Gallery(Dialog):
 
 @lru_cache(maxsize=64)
 def _read(path: Path, changed_ns: int) -> Example:
-    """Return an example, cached by its file and the file's modification time."""
+    """Read an example from its file; the result is cached by path and modification time (in ns)."""
     try:
         scenario = files.open_any(path).scenario
     except ConfigError as error:
@@ -124,13 +124,13 @@ def example(path: Path) -> Example:
 
 
 def _picture_of(shown: Example, scenario: Scenario, size: tuple[int, int], palette: Palette) -> pygame.Surface:
-    """Return the picture of an example if there is one, else a thumbnail of its map."""
+    """Return the prepared picture of an example; if it has none, a thumbnail of its map."""
     found = example_picture(shown.path.stem, size, palette) if files.is_shipped(shown.path) else None
     return found or thumbnail(scenario.grid, scenario.start_cell, scenario.goal_cell, size, palette)
 
 
-class _Cards(Scrolled):
-    """Grid of cards. One example file is read per frame, so that the gallery opens at once."""
+class _CardGrid(Scrolled):
+    """Grid of cards, one per example. It reads one file per frame, so that the gallery opens at once."""
 
     shows_ring = False
 
@@ -138,8 +138,8 @@ class _Cards(Scrolled):
         super().__init__(dialog)
         self.gallery, self.paths, self.place = dialog, paths, min(place, max(0, len(paths) - 1))
         self.examples: list[Example] = []
-        self._pictures: dict[int, pygame.Surface] = {}
-        self._hot = -1
+        self._scaled_pictures: dict[int, pygame.Surface] = {}
+        self._hot = -1  # index of the card under the mouse, -1: none
         gap = dialog.px(_GAP)
         self.columns = max(1, (rect.width + gap) // (dialog.px(_CARD_WIDTH) + gap))
         self.row_height = dialog.px(_CARD_HEIGHT) + gap
@@ -155,14 +155,14 @@ class _Cards(Scrolled):
         return self.row_height // 6
 
     @property
-    def _shown_place(self) -> int:
+    def _shown_index(self) -> int:
         return self._hot if self._hot >= 0 else self.place
 
     @property
     def shown(self) -> Example | None:
-        """Return the example under the mouse, or else the chosen one; None if it has not been read yet."""
-        place = self._shown_place
-        return self.examples[place] if 0 <= place < len(self.examples) else None
+        """Return the example under the mouse, else the selected one; None if its file has not been read yet."""
+        index = self._shown_index
+        return self.examples[index] if 0 <= index < len(self.examples) else None
 
     @property
     def is_moving(self) -> bool:
@@ -172,7 +172,7 @@ class _Cards(Scrolled):
         if self.is_moving:
             self.examples.append(example(self.paths[len(self.examples)]))
             self.element.refresh()
-            if len(self.examples) - 1 == self._shown_place:
+            if len(self.examples) - 1 == self._shown_index:
                 self.gallery.refresh_detail()
 
     def select(self, place: int) -> None:
@@ -220,8 +220,8 @@ class _Cards(Scrolled):
             return True
         return False
 
-    def _box(self, place: int) -> tuple[int, int, int, int]:
-        row, column = divmod(place, self.columns)
+    def _card_box(self, index: int) -> tuple[int, int, int, int]:
+        row, column = divmod(index, self.columns)
         left = column * (self.card_width + self.dialog.px(_GAP))
         return left, row * self.row_height - round(self.bar.position), self.card_width, self.dialog.px(_CARD_HEIGHT)
 
@@ -229,33 +229,33 @@ class _Cards(Scrolled):
         if not self.is_under(position):
             return -1
         point = (position[0] - self.element.rect.x, position[1] - self.element.rect.y)
-        return next((i for i in range(len(self.paths)) if pygame.Rect(self._box(i)).collidepoint(point)), -1)
+        return next((i for i in range(len(self.paths)) if pygame.Rect(self._card_box(i)).collidepoint(point)), -1)
 
     def _paint(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
         for place in range(len(self.paths)):
-            box = self._box(place)
+            box = self._card_box(place)
             if box[1] < height and box[1] + box[3] > 0:
                 self._paint_card(pen, place, box)
         if not self.paths:
             pen.text((0, pen.px(8)), f"no examples in {EXAMPLES}", size=14, colour=pen.palette.dim)
         self.bar.paint(pen, width, 0)
 
-    def _paint_card(self, pen: Canvas, place: int, box: tuple[int, int, int, int]) -> None:
+    def _paint_card(self, pen: Canvas, index: int, box: tuple[int, int, int, int]) -> None:
         palette = pen.palette
-        is_chosen = place == self.place
+        is_chosen = index == self.place
         ground = (
-            tint(pen, 0.16) if is_chosen else mix(palette.surface, palette.raised, 1.0 if place == self._hot else 0.5)
+            tint(pen, 0.16) if is_chosen else mix(palette.surface, palette.raised, 1.0 if index == self._hot else 0.5)
         )
         pen.fill(box, ground, 8)
         if is_chosen:
             pen.outline(box, palette.accent, 8, 2 if self.has_focus else 1)
-        if place >= len(self.examples):
+        if index >= len(self.examples):
             return
-        shown, pad = self.examples[place], pen.px(_PAD)
+        shown, pad = self.examples[index], pen.px(_PAD)
         room = box[2] - 2 * pad
         names = pen.px(40)
-        picture = self._picture(place, shown, (room, box[3] - names - pad * 2))
+        picture = self._picture(index, shown, (room, box[3] - names - pad * 2))
         if picture:
             left = box[0] + (box[2] - picture.get_width()) // 2
             top = box[1] + pad + (box[3] - names - 2 * pad - picture.get_height()) // 2
@@ -274,10 +274,10 @@ class _Cards(Scrolled):
                 colour=ink,
             )
 
-    def _picture(self, place: int, shown: Example, size: tuple[int, int]) -> pygame.Surface | None:
+    def _picture(self, index: int, shown: Example, size: tuple[int, int]) -> pygame.Surface | None:
         scenario = shown.scenario
         if scenario is None:
             return None
-        if place not in self._pictures:
-            self._pictures[place] = _picture_of(shown, scenario, size, self.dialog.host.palette)
-        return self._pictures[place]
+        if index not in self._scaled_pictures:
+            self._scaled_pictures[index] = _picture_of(shown, scenario, size, self.dialog.host.palette)
+        return self._scaled_pictures[index]

@@ -17,10 +17,10 @@ from ui.widgets.forms import ParamForm
 from ui.widgets.lists import Col, Item, Rows
 
 LIVE_CELLS = 1 << 20
-"""Maximum number of cells of a map with a preview. Larger maps are generated only when Enter is pressed."""
+"""Maximum number of cells of a map with a live preview. Larger maps are generated only by Enter."""
 
-_SEEDS = 1_000_000
-_MOVEMENT = (RULE, DIAGONAL)
+_SEED_COUNT = 1_000_000  # "New seed" chooses a number below this
+_MOVEMENT_PARAMS = (RULE, DIAGONAL)
 
 
 class GenerateMap(FormDialog):
@@ -34,7 +34,8 @@ class GenerateMap(FormDialog):
         self.values: dict[str, dict[str, Value]] = {
             spec.kind: {param.name: param.default for param in spec.params} for spec in GENERATORS
         }
-        self.movement: dict[str, Value] = {param.name: param.default for param in _MOVEMENT}  # shared by all kinds
+        # values of _MOVEMENT_PARAMS; all kinds of maps share them
+        self.movement: dict[str, Value] = {param.name: param.default for param in _MOVEMENT_PARAMS}
         self.made: Generated | None = None
         self.problem = ""
         self.picture: Picture | None = None
@@ -60,9 +61,9 @@ class GenerateMap(FormDialog):
         self._fill_form()
 
     def _fill_form(self) -> None:
-        """Create the form for the parameters of the chosen kind."""
+        """Create the form for the parameters of the chosen kind of map."""
         values = self.values[self.spec.kind] | self.movement
-        self.form = ParamForm(self, self.form_rect, (*self.spec.params, *_MOVEMENT), values, self._changed)
+        self.form = ParamForm(self, self.form_rect, (*self.spec.params, *_MOVEMENT_PARAMS), values, self._changed)
         self.controls = [self.rows, *self.form.controls()]
         self.seed_button = Button(self, self._seed_rect.copy(), "New seed  (F8)", self.new_seed)
         self.seed_button.enable(self._has_seed)
@@ -75,11 +76,11 @@ class GenerateMap(FormDialog):
     def _has_seed(self) -> bool:
         return "seed" in self.values[self.spec.kind]
 
-    def _chose(self, place: int) -> None:
-        if place == self.kind:
+    def _chose(self, index: int) -> None:
+        if index == self.kind:
             return
         self.form.flush()
-        self.kind = place
+        self.kind = index
         for control in self.controls:
             if control is not self.rows and control is not self.picture:
                 control.kill()
@@ -101,7 +102,7 @@ class GenerateMap(FormDialog):
 
     def new_seed(self) -> None:
         if self._has_seed:
-            seed = random.randrange(_SEEDS)  # unseeded: the form shows it, and only the map depends on it
+            seed = random.randrange(_SEED_COUNT)  # unseeded is fine: only the map depends on it, and the form shows it
             self.values[self.spec.kind]["seed"] = seed
             self.form.show({"seed": seed})
             self._wants_map = True
@@ -163,13 +164,13 @@ class GenerateMap(FormDialog):
         picture = thumbnail(grid, start, goal, (width, max(1, height - pen.px(108))), self.host.palette)
         pen.surface.blit(picture, (0, 0))
         y = picture.get_height() + pen.px(8)
-        for line in _facts(made):
+        for line in _map_facts(made):
             pen.text((0, y), line, size=12, colour=pen.palette.dim, width=width)
             y += pen.px(18)
         pen.wrapped((0, y + pen.px(6), width, height - y), self.spec.help.capitalize(), size=13)
 
 
-def _facts(made: Generated) -> list[str]:
+def _map_facts(made: Generated) -> list[str]:
     grid = made.grid
     switches = f", {len(made.switches)} switches" if made.switches else ""
     return [

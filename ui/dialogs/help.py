@@ -10,33 +10,36 @@ from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Drawn, Field
 from ui.widgets.scrolling import Scrolled
 
-_PITCHES = ((18, 13), (17, 12.5), (16, 12))
-"""Line heights and text sizes. The largest pair that avoids scrolling is used, or the largest if none does."""
+_LINE_PITCHES = ((18, 13), (17, 12.5), (16, 12))
+"""Pairs (line height, text size) in design units. The page uses the largest pair with which it need not scroll.
 
-_HEAD = 1.5  # height of a group's name, in lines
-_COLUMN = 380  # minimum width of a column
-_KEYS = 88  # minimum width of the keys before the text
-_GAP = 20
-_BAR = 14  # width reserved for the scroll bar
-_GOES_ON = ", continued"
+If it must scroll with each pair, it uses the largest.
+"""
+
+_HEADING_LINES = 1.5  # height of the heading of a group, as a multiple of the line height
+_MIN_COLUMN_WIDTH = 380  # in design units
+_KEYS = 88  # minimum width of the keys to the left of the help text, in design units
+_GAP = 20  # width between two columns, in design units
+_BAR_WIDTH = 14  # width reserved for the scroll bar, in design units
+_CONTINUED = ", continued"  # suffix of the name of a group that continues in the next column
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the page: the keys of a command and its help, or the name of a group if `help` is empty."""
+    """One line of the page: keys and help of a command. If `help` is empty, it is the heading of a group."""
 
-    keys: str  # or the name of the group
+    keys: str  # keys of the command; in a heading, the name of the group
     help: str = ""
     searched: str = ""
 
 
 @dataclass(frozen=True)
-class _SetOut:
+class _WrappedLine:
     """A line wrapped to the width of its column."""
 
-    keys: str  # or the name of a group
-    start: int  # x of the text, in pixels
-    words: tuple[str, ...]  # wrapped text; empty for the name of a group
+    keys: str  # keys of the command; in a heading, the name of the group
+    start: int  # x of the help text, in pixels from the left edge of the column
+    words: tuple[str, ...]  # lines of the wrapped help text; empty in a heading
 
 
 class HelpOverlay(Dialog):
@@ -73,7 +76,7 @@ class HelpOverlay(Dialog):
 
 
 def lines_of(table: CommandTable, query: str = "") -> list[Line]:
-    """Return the lines of the page: commands that contain all words of the query, below the names of their groups."""
+    """Return the lines of the page: for each group a heading and its commands that contain all words of the query."""
     words = query.lower().split()
     page: list[Line] = []
     for group in table.groups:
@@ -91,7 +94,7 @@ def _line(family: Family) -> Line:
 
 
 class _Page(Scrolled):
-    """Lines in as many columns as fit into the width, with a scroll bar if necessary."""
+    """Scrollable page of lines, in as many columns as fit into its width."""
 
     can_focus = False
 
@@ -103,48 +106,47 @@ class _Page(Scrolled):
     def set(self, lines: list[Line]) -> None:
         self.lines = lines
         px, (width, height) = self.dialog.px, self.element.surface.get_size()
-        count = max(1, (width + px(_GAP)) // (px(_COLUMN) + px(_GAP)))
-        room = width - px(_BAR)
-        self.column_width = min((room + px(_GAP)) // count - px(_GAP), px(_COLUMN * 1.4))
-        for pitch, size in (*_PITCHES, _PITCHES[0]):
+        count = max(1, (width + px(_GAP)) // (px(_MIN_COLUMN_WIDTH) + px(_GAP)))
+        room = width - px(_BAR_WIDTH)
+        self.column_width = min((room + px(_GAP)) // count - px(_GAP), px(_MIN_COLUMN_WIDTH * 1.4))
+        for pitch, size in (*_LINE_PITCHES, _LINE_PITCHES[0]):
             self.pitch, self.size = px(pitch), size
-            self.columns = self._flow([self._set_out(line) for line in lines], count)
+            self.columns = self._split_into_columns([self._wrap_line(line) for line in lines], count)
             tallest = max((self._height(column) for column in self.columns), default=0)
             if tallest + px(3) <= height:
                 break
-        self.bar.measure(height, tallest + px(3))  # room for descenders of the last line
+        self.bar.measure(height, tallest + px(3))  # 3 units of room for the descenders of the last line
         self.bar.scroll_to(0)
         self.element.refresh()
 
-    def _set_out(self, line: Line) -> _SetOut:
+    def _wrap_line(self, line: Line) -> _WrappedLine:
         """Return a line with its text wrapped to the width of a column."""
         pen, most = self.dialog.pen, self.column_width // 2
         keys = pen.cut(line.keys, most, 12, "mono") if line.help else line.keys
         start = max(pen.px(_KEYS), pen.text_width(keys, 12, "mono") + pen.px(12))
         words = pen.wrap_lines(line.help, self.column_width - start, self.size) if line.help else []
-        return _SetOut(keys, start, tuple(words))
+        return _WrappedLine(keys, start, tuple(words))
 
-    def _height(self, lines: list[_SetOut]) -> int:
+    def _height(self, lines: list[_WrappedLine]) -> int:
         return sum(self._line_height(line) for line in lines)
 
-    def _line_height(self, line: _SetOut) -> int:
-        return self.pitch * len(line.words) or round(self.pitch * _HEAD)
+    def _line_height(self, line: _WrappedLine) -> int:
+        return self.pitch * len(line.words) or round(self.pitch * _HEADING_LINES)
 
-    def _flow(self, lines: list[_SetOut], count: int) -> list[list[_SetOut]]:
-        """Return the lines in columns of similar height.
+    def _split_into_columns(self, lines: list[_WrappedLine], count: int) -> list[list[_WrappedLine]]:
+        """Distribute the lines to at most `count` columns of similar height.
 
-        The name of a group is never the last line of a column. A group that continues in the next column has its name
-        repeated there.
+        A heading is never the last line of a column. If a group continues in the next column, its heading is repeated.
         """
         target = max(self._height(lines) / count, 1)
-        columns: list[list[_SetOut]] = [[]]
+        columns: list[list[_WrappedLine]] = [[]]
         group = lines[0] if lines else None
         for line in lines:
             group = group if line.words else line
             head = 0 if line.words else self.pitch
             is_full = self._height(columns[-1]) + self._line_height(line) + head > target
             if is_full and len(columns) < count and columns[-1]:
-                columns.append([replace(group, keys=f"{group.keys}{_GOES_ON}")] if line.words and group else [])
+                columns.append([replace(group, keys=f"{group.keys}{_CONTINUED}")] if line.words and group else [])
             columns[-1].append(line)
         return columns
 
@@ -160,7 +162,7 @@ class _Page(Scrolled):
             self._paint_column(pen, i * (self.column_width + pen.px(_GAP)), column)
         self.bar.paint(pen, self.element.surface.get_width(), 0)
 
-    def _paint_column(self, pen: Canvas, left: int, lines: list[_SetOut]) -> None:
+    def _paint_column(self, pen: Canvas, left: int, lines: list[_WrappedLine]) -> None:
         palette = pen.palette
         y = -round(self.bar.position)
         for line in lines:

@@ -1,6 +1,6 @@
-"""Undo history: a list of all actions, undone ones included. A click undoes or redoes up to that action.
+"""Undo history: a list of all actions, including undone ones. A click on an action undoes or redoes up to it.
 
-The dialog is modeless and placed at the side of the window, so that the effect is visible on the map.
+The dialog is modeless and placed at the side of the window, so that the effect of a click is visible on the map.
 """
 
 import pygame
@@ -28,14 +28,14 @@ class HistoryList(Dialog):
         self.rows = Rows(self, self.area, columns, self._items(), place=self._place, selected=self._go_to)
         self.add(self.rows)
         self.add_footer(("Close", self.cancel, "main"))
-        self._shown = self._now()
+        self._shown = self._state_key()
 
     @property
     def _place(self) -> int:
         return len(self.host.session.history.done)
 
-    def _now(self) -> tuple[int, Done | None]:
-        """Return a key of the history's present state; the list is refreshed when it changes."""
+    def _state_key(self) -> tuple[int, Done | None]:
+        """Return a key that changes whenever the history changes."""
         history = self.host.session.history
         return len(history.undone), history.done[-1] if history.done else None
 
@@ -45,19 +45,19 @@ class HistoryList(Dialog):
         undone = [_item(done, is_dim=True) for done in reversed(history.undone)]
         return [Item(("as it was opened", "")), *done, *undone]
 
-    def _go_to(self, place: int) -> None:
-        if place != self._place:
-            self.host.session.history.go_to(place)
+    def _go_to(self, index: int) -> None:
+        if index != self._place:
+            self.host.session.history.go_to(index)
             self._refresh()
 
     def _refresh(self) -> None:
-        self._shown = self._now()
+        self._shown = self._state_key()
         self.rows.set(self._items(), self._place, tells=False)
 
     def update(self, seconds: float = 1 / 60) -> None:
-        """Refresh the list after actions elsewhere."""
+        """Refresh the list if actions outside the dialog have changed the history."""
         super().update(seconds)
-        if self._now() != self._shown:
+        if self._state_key() != self._shown:
             self._refresh()
 
     def key(self, event: pygame.event.Event) -> bool:

@@ -1,4 +1,4 @@
-"""Owner of the open dialog, and implementation of the dialogs' host (`Host` in ui/dialogs/base.py)."""
+"""Owner of the open dialog. It implements the interface between dialogs and window (`Host` in ui/dialogs/base.py)."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -28,6 +28,8 @@ T = TypeVar("T")
 
 
 class Dialogs:
+    """Owner of the open dialog, and host of all dialogs."""
+
     def __init__(
         self, desk: ViewContext, dressing: ViewOverrides, commands: CommandTable, window_size: tuple[int, int]
     ) -> None:

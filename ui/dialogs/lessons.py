@@ -43,5 +43,5 @@ def _item(path: Path) -> Item:
 
 @lru_cache(maxsize=64)
 def _read(path: Path, changed_ns: int) -> Lesson:
-    """Return a lesson, cached by its file and the file's modification time."""
+    """Read a lesson from its file; the result is cached by path and modification time (in ns)."""
     return files.read_lesson(path, is_played=False)

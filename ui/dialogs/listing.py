@@ -17,13 +17,13 @@ class Listing(Dialog):
     empty = ""  # text of an empty list
     other = "Close"  # label of the second button, which calls turn_to_other()
     word = "Open"  # label of the main button
-    at = 0  # index of the selected row
+    at = 0  # index of the selected item
 
     def items(self) -> Sequence[Item]:
         raise NotImplementedError
 
     def go(self, value: Any) -> None:
-        """Open the item of a row; called after the dialog was closed."""
+        """Open the value of the selected item; called after the dialog was closed."""
         raise NotImplementedError
 
     def turn_to_other(self) -> None:
@@ -44,8 +44,8 @@ class Listing(Dialog):
         self.add(self.rows)
         self.add_footer((self.other, self.turn_to_other, ""), (self.word, self.confirm, "main"))
 
-    def _selected(self, place: int) -> None:
-        self.at = place
+    def _selected(self, index: int) -> None:
+        self.at = index
 
     def key(self, event: pygame.event.Event) -> bool:
         return self.rows.key(event)

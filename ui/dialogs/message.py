@@ -9,6 +9,7 @@ from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Drawn, whole_lines
 from ui.widgets.scrolling import ScrollBar, Scrolled
 
+# in design units: size of the font, height of a line, gap between paragraphs; size of the box; indent after a bullet
 _SIZE, _LINE, _GAP = 14, 21, 7
 _WIDTH, _MAX_HEIGHT = 700, 560
 _INDENT = 16
@@ -43,7 +44,7 @@ class _Paragraphs(Scrolled):
 
     def __init__(self, dialog: Dialog, rect: pygame.Rect, texts: Sequence[str]) -> None:
         super().__init__(dialog)
-        self.lines = _wrapped(dialog.host.scale, texts, rect.width - dialog.px(ScrollBar.WIDTH + 6))
+        self.lines = _wrapped_lines(dialog.host.scale, texts, rect.width - dialog.px(ScrollBar.WIDTH + 6))
         whole = len(self.lines) * dialog.px(_LINE) + dialog.px(_GAP) * sum(first for _, first in self.lines)
         self.bar.measure(rect.height, whole)
         self.can_focus = self.bar.is_needed
@@ -54,7 +55,7 @@ class _Paragraphs(Scrolled):
     @staticmethod
     def height_of(host: Host, texts: Sequence[str], width: int) -> int:
         """Return the height of wrapped texts, in design units."""
-        lines = _wrapped(host.scale, texts, round((width - ScrollBar.WIDTH - 6) * host.scale))
+        lines = _wrapped_lines(host.scale, texts, round((width - ScrollBar.WIDTH - 6) * host.scale))
         return len(lines) * (_LINE + 1) + _GAP * len(texts)
 
     @property
@@ -74,8 +75,8 @@ class _Paragraphs(Scrolled):
         self.bar.paint(pen, width, 0)
 
 
-def _wrapped(scale: float, texts: Sequence[str], width: int) -> list[tuple[str, bool]]:
-    """Return wrapped lines, each with whether it begins a paragraph; a word longer than a line is broken."""
+def _wrapped_lines(scale: float, texts: Sequence[str], width: int) -> list[tuple[str, bool]]:
+    """Return wrapped lines as (text, whether it begins a paragraph). A word longer than a line is broken."""
     pen = Canvas(scale)
     room = width - pen.px(_INDENT)
     lines: list[tuple[str, bool]] = []

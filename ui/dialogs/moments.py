@@ -1,4 +1,4 @@
-"""List of moments worth seeing in the run so far; a click seeks to the moment."""
+"""List of notable moments of the recorded run. A click on a moment seeks to its tick."""
 
 from collections.abc import Callable
 

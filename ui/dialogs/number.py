@@ -22,11 +22,11 @@ class NumberPrompt(Dialog):
         area = self.area
         self.field = Field(self, take_top(area, self.px(36), self.px(8)), self.text, self._typed, mono=True, longest=15)
         self.add(self.field)
-        self.words = Text(self, take_top(area, self.px(20)), self._expected(), role="dim")
+        self.words = Text(self, take_top(area, self.px(20)), self._expected_text(), role="dim")
         self.add(self.words)
         self.add_footer(("Cancel", self.cancel, ""), ("OK", self.confirm, "main"))
 
-    def _expected(self) -> str:
+    def _expected_text(self) -> str:
         return f"{self.param.expected()}; up and down change it"
 
     def _typed(self, text: str) -> None:
@@ -39,7 +39,7 @@ class NumberPrompt(Dialog):
         except ConfigError:
             self.words.set(f"expected {self.param.expected()}", "warning")
             return None
-        self.words.set(self._expected(), "dim")
+        self.words.set(self._expected_text(), "dim")
         return value
 
     def key(self, event: pygame.event.Event) -> bool:

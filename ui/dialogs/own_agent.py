@@ -1,4 +1,4 @@
-"""Question before a user-defined agent's file is run for the first time."""
+"""Question whether to run the Python file of a user-defined agent for the first time."""
 
 from collections.abc import Callable
 
@@ -17,4 +17,4 @@ class OwnAgentQuestion(Question):
 
 
 def _nothing() -> None:
-    """Do nothing, so that the file is not run."""
+    """Do nothing. This is the answer "Cancel", which does not run the file."""

@@ -7,8 +7,8 @@ from ui.model.command import ANY, EDIT, RUN, Command, CommandTable
 from ui.widgets.controls import Field
 from ui.widgets.lists import Col, Item, Rows
 
-_NOT_LISTED = {"cancel", "find_command"}
-_MODES = {RUN: "", EDIT: "edit mode", ANY: ""}
+_UNLISTED_COMMANDS = {"cancel", "find_command"}
+_MODE_NAMES = {RUN: "", EDIT: "edit mode", ANY: ""}
 
 
 class CommandPalette(Dialog):
@@ -55,16 +55,16 @@ class CommandPalette(Dialog):
 def found(table: CommandTable, query: str) -> list[Command]:
     """Return the commands that contain all words of the query, best matches first."""
     words = query.lower().split()
-    listed = [c for c in table if c.id not in _NOT_LISTED]
+    listed = [c for c in table if c.id not in _UNLISTED_COMMANDS]
     hits = [c for c in listed if all(word in _searched(c) for word in words)]
-    return sorted(hits, key=lambda c: _rank(c, query.lower().strip()))
+    return sorted(hits, key=lambda c: _match_rank(c, query.lower().strip()))
 
 
 def _searched(command: Command) -> str:
     return f"{command.help} {command.group} {' '.join(command.keys)} {command.id}".lower()
 
 
-def _rank(command: Command, query: str) -> int:
+def _match_rank(command: Command, query: str) -> int:
     text = command.help.lower()
     if not query:
         return 0
@@ -72,5 +72,5 @@ def _rank(command: Command, query: str) -> int:
 
 
 def _shown_help(command: Command) -> str:
-    mode = _MODES[command.mode]
+    mode = _MODE_NAMES[command.mode]
     return f"{command.help} ({mode})" if mode else command.help

@@ -92,8 +92,8 @@ class ProblemList(Dialog):
         self.sort_by = (column, is_descending)
         self._refill()
 
-    def _selected(self, place: int) -> None:
-        row = self.shown[place] if 0 <= place < len(self.shown) else None
+    def _selected(self, index: int) -> None:
+        row = self.shown[index] if 0 <= index < len(self.shown) else None
         if row:
             self.chosen_number = row.number
         self.open_button.enable(row is not None and row.problem is None)
@@ -117,13 +117,14 @@ class ProblemList(Dialog):
             self.ask(lambda host: MessageBox(host, "The problem could not be opened", reasons))
             return
         self.host.close_dialog()
-        self.host.open_scenario(scenario, keeps_view=True)  # a problem of the same file, so the view is kept
+        self.host.open_scenario(scenario, keeps_view=True)  # the map is the same, so layers, heat and tab are kept
 
 
 def matches(row: ScenRow, query: str) -> bool:
     """Return whether a row matches all words of a query.
 
-    A number matches the beginning of the row's number, "b" and a number the bucket, any other word the remark.
+    A number matches if the number of the row begins with it; "b" and a number match that bucket; any other word matches
+    if the remark, the name of the map or the text of the row contains it.
     """
     return all(_matches_word(row, word) for word in query.lower().split())
 

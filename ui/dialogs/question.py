@@ -22,8 +22,8 @@ class Question(Dialog):
             host: Window of the dialog.
             title: Title of the dialog.
             text: Text of the question.
-            answers: Buttons from left to right. Enter presses the one of kind "main", which must not discard anything;
-                Esc closes the question without an answer.
+            answers: Buttons from left to right. Enter presses the button of kind "main", which must not discard
+                anything. Esc closes the question without an answer.
         """
         text = host.commands.worded(text)
         self.title, self.text, self.answers = title, text, list(answers)

@@ -40,15 +40,15 @@ FORM: tuple[Param, ...] = (
     PREPARED_DISK,
 )
 FOLDERS = {"recordings": "Pictures and videos go to", "files_folder": "Open and save begin in"}
-"""Settings that are folders, with their labels in the dialog."""
+"""Labels of the settings that are folders, by name of the setting."""
 
 _FORM_WIDTH, _PAGES, _BUTTONS, _FOLDER, _FOLDER_LABEL, _LABEL_ABOVE, _BROWSE = 360, 30, 34, 34, 190, 22, 40
 LOOK, KEYS, FILES = "look", "keys", "folders"
 PAGES = (LOOK, KEYS, FILES)
 _MIN_WIDTH, _MIN_HEIGHT = 620, 240
-"""Minimum size, in design units, for all parts at once; a smaller card shows one page at a time."""
+"""Minimum size in design units of the area that shows all PAGES at once; a smaller area shows one page."""
 
-_BARE = (
+_MODIFIER_KEYS = (
     *(pygame.K_LSHIFT, pygame.K_RSHIFT, pygame.K_LCTRL, pygame.K_RCTRL, pygame.K_LALT, pygame.K_RALT),
     *(pygame.K_LMETA, pygame.K_RMETA, pygame.K_CAPSLOCK, pygame.K_NUMLOCK, pygame.K_MODE),
 )
@@ -73,7 +73,7 @@ class SettingsDialog(FormDialog):
             apply: Called after each change, to apply and save the settings.
             rebind: Function that assigns keys to commands.
             recordings: Default folder of pictures and videos.
-            fixed: Message if that folder cannot be changed here; None if it can.
+            fixed: Message shown if the user changes that folder although it is fixed; None if it may be changed.
         """
         self.apply, self.rebind = apply, rebind
         self.usual, self.fixed = {"recordings": str(recordings), "files_folder": ""}, fixed
@@ -83,7 +83,7 @@ class SettingsDialog(FormDialog):
         super().__init__(host)
 
     def build(self) -> None:
-        """Create all parts at once, or only the chosen page in a small card."""
+        """Create the controls of all pages, or of the chosen page only if the card is small."""
         area = self.area.copy()
         self.fields: dict[str, Field] = {}
         self.rows: Rows | None = None
@@ -91,7 +91,7 @@ class SettingsDialog(FormDialog):
         is_whole = area.width >= self.px(_MIN_WIDTH) and area.height >= self.px(_MIN_HEIGHT)
         if not is_whole:
             options = [(page, page) for page in PAGES]
-            self.add(Choice(self, take_top(area, self.px(_PAGES), self.px(10)), options, self.page, self._turn_to))
+            self.add(Choice(self, take_top(area, self.px(_PAGES), self.px(10)), options, self.page, self._show_page))
         foot = area.copy()
         if is_whole:
             foot = take_bottom(area, 2 * self.px(_FOLDER) + self.px(8), self.px(18))
@@ -110,13 +110,13 @@ class SettingsDialog(FormDialog):
         self.add_footer(("Done", self.confirm, "main"))
         self.add_note()
 
-    def _turn_to(self, page: str) -> None:
+    def _show_page(self, page: str) -> None:
         self.form.flush()
         self.page = page
         self.rebuild()
 
     def _build_form(self, area: pygame.Rect, params: Sequence[Param]) -> None:
-        """Create the form; without parameters it is empty and takes up no space."""
+        """Create the form. Without parameters, it is an empty form that takes up no space."""
         area = area if params else pygame.Rect(*area.topleft, 1, 1)
         values = {param.name: getattr(self.host.settings, param.name) for param in params}
         self.form = ParamForm(self, area, params, values, self._changed, gives_back=True)
@@ -126,7 +126,7 @@ class SettingsDialog(FormDialog):
     def _build_keys(self, area: pygame.Rect) -> None:
         buttons = take_top(area, self.px(_BUTTONS), self.px(10))
         half = (buttons.width - self.px(8)) // 2
-        for i, (label, action) in enumerate((("New key ...", self._wait), ("Usual key", self._give_usual))):
+        for i, (label, action) in enumerate((("New key ...", self._wait), ("Usual key", self._restore_default_keys))):
             place = pygame.Rect(buttons.x + i * (half + self.px(8)), buttons.y, half, buttons.height)
             self.add(Button(self, place, label, action))
         columns = [Col("Command"), Col("Key", width=150, align="right", face="mono")]
@@ -153,8 +153,8 @@ class SettingsDialog(FormDialog):
         assert self.rows is not None, "it is asked for on the page of keys"
         return self.host.commands[self.rows.items[self.rows.place].value]
 
-    def _selected(self, place: int) -> None:
-        self.at = place
+    def _selected(self, index: int) -> None:
+        self.at = index
         self.waits_for_key = False
         self.complain("")
 
@@ -165,7 +165,10 @@ class SettingsDialog(FormDialog):
         self._is_changed = True
 
     def update(self, seconds: float = 1 / 60) -> None:
-        """Apply changed settings here, not in a control's callback: a new theme or size recreates all controls."""
+        """Apply changed settings.
+
+        This cannot be done in the callback of a control, because a new theme or scale recreates all controls.
+        """
         super().update(seconds)
         self.form.update(seconds)
         if self._is_changed:
@@ -175,32 +178,32 @@ class SettingsDialog(FormDialog):
     # --- folders ----------------------------------------------------------------------------------
 
     def _left(self, name: str) -> None:
-        self._name_folder(name)
+        self._apply_folder(name)
 
-    def _name_folder(self, name: str) -> bool:
+    def _apply_folder(self, name: str) -> bool:
         """Apply the text in the field of a folder; return whether the folder can be used."""
         text = self.fields[name].text.strip()
         if text in ("", self.usual[name]):
-            self._put_folder(name, "")
+            self._set_folder(name, "")
             return True
         folder = Path(text).expanduser()
-        problem = _wrong_folder(folder, is_made=name == "recordings")
+        problem = _folder_problem(folder, is_made=name == "recordings")
         if name == "recordings" and self.fixed:
             problem = self.fixed
         self.complain(problem)
         if not problem:
-            self._put_folder(name, str(folder))
+            self._set_folder(name, str(folder))
         return not problem
 
-    def _put_folder(self, name: str, folder: str) -> None:
+    def _set_folder(self, name: str, folder: str) -> None:
         if getattr(self.host.settings, name) != folder:
             self._changed(name, folder)
 
     def _browse(self, name: str) -> None:
         def choose(folder: Path) -> None:
-            if name in self.fields:  # a window that became smaller may not show the field any more
+            if name in self.fields:  # after a resize, a small window may not show the field any more
                 self.fields[name].set(str(folder))
-                self._name_folder(name)
+                self._apply_folder(name)
 
         at = Path(self.fields[name].text.strip() or self.host.settings.last_folder).expanduser()
         self.ask(lambda host: ChooseFolder(host, at, choose))
@@ -211,13 +214,13 @@ class SettingsDialog(FormDialog):
         self.waits_for_key = True
         self.complain(f'Press the new key for "{self.chosen.help}"; Escape leaves it as it is')
 
-    def _give_usual(self) -> None:
+    def _restore_default_keys(self) -> None:
         self.rebind(self.chosen.id, None)
         self._show_keys("")
 
     def handle(self, event: pygame.event.Event) -> bool:
         if self.waits_for_key and event.type == pygame.KEYDOWN:
-            if event.key not in _BARE:
+            if event.key not in _MODIFIER_KEYS:
                 self._take(event)
             return True
         if self.waits_for_key and event.type == pygame.TEXTINPUT:
@@ -248,7 +251,7 @@ class SettingsDialog(FormDialog):
     def confirm(self) -> None:
         if self.rows is not None and self.focused is self.rows:
             self._wait()
-        elif all(self._name_folder(name) for name in self.fields) and not self.form.stops():
+        elif all(self._apply_folder(name) for name in self.fields) and not self.form.stops():
             self.host.close_dialog()
 
     def reveal(self, control: object) -> None:
@@ -256,8 +259,13 @@ class SettingsDialog(FormDialog):
             self.form.reveal(control)
 
 
-def _wrong_folder(folder: Path, *, is_made: bool) -> str:
-    """Return why files cannot be saved in a folder, or "" if they can; with `is_made` it may not exist yet."""
+def _folder_problem(folder: Path, *, is_made: bool) -> str:
+    """Return why files cannot be saved in a folder; "" if they can.
+
+    Args:
+        folder: Folder to check.
+        is_made: Whether the folder will be created if it does not exist.
+    """
     if not folder.is_absolute():
         return f"expected a folder from the root or from ~, got {folder}"
     try:

@@ -1,4 +1,4 @@
-"""Split policy: branches that continue from the present tick with different settings of one agent."""
+"""Dialog that splits the run: it creates branches from the present tick with different settings of one agent."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ class SplitPolicy(Dialog):
     def build(self) -> None:
         area = self.area
         self.add(Text(self, take_top(area, self.px(26)), "One future for each value:", role="dim"))
-        items = [Item((words, _shown_all(variants)), variants, detail) for words, detail, variants in self.choices]
+        items = [Item((words, _variants_text(variants)), variants, detail) for words, detail, variants in self.choices]
         self.rows = Rows(self, area, [Col(width=190), Col(face="mono", role="dim")], items, chosen=self.confirm)
         self.add(self.rows)
         self.add_footer(("Cancel", self.cancel, ""), ("Split", self.confirm, "main"))
@@ -50,13 +50,16 @@ class SplitPolicy(Dialog):
 
 
 def choices_of(params: tuple[Param, ...], now: Mapping[str, Value], budget: int) -> list[tuple[str, str, Variants]]:
-    """Return the parameters that can be split, each as (name in forms, explanation, variants).
+    """Return the parameters with values to split by, each as (name in forms, explanation, variants).
 
-    These are all choices and on/off parameters, the weight and the budget.
+    These are all parameters with choices or on/off, the weight, and the budget. A variant is one value of the parameter
+    and becomes one branch.
     """
-    asked_for = sorted(params, key=lambda param: param.name != "restart")  # the most common split first
+    asked_for = sorted(
+        params, key=lambda param: param.name != "restart"
+    )  # "restart" is first, because users split by it most often
     budgets = sorted({max(1, budget // 4), budget, budget * 4})
-    found = [(param, _values_of(param, now[param.name])) for param in asked_for]
+    found = [(param, _values_to_compare(param, now[param.name])) for param in asked_for]
     found.append((_BUDGET, list(budgets)))
     return [
         (named(param), param.help, [{param.name: value} for value in values])
@@ -65,8 +68,8 @@ def choices_of(params: tuple[Param, ...], now: Mapping[str, Value], budget: int)
     ]
 
 
-def _values_of(param: Param, now: Value) -> list[Value]:
-    """Return the values of a parameter that are worth comparing, in order; empty if there are none."""
+def _values_to_compare(param: Param, now: Value) -> list[Value]:
+    """Return the values of a parameter to create branches for; empty if the parameter is not offered."""
     if param.kind is bool:
         return [False, True]
     if param.kind is str:
@@ -76,7 +79,7 @@ def _values_of(param: Param, now: Value) -> list[Value]:
     return []
 
 
-def _shown_all(variants: Variants) -> str:
+def _variants_text(variants: Variants) -> str:
     return ", ".join(_shown(value) for variant in variants for value in variant.values())
 
 

@@ -9,7 +9,7 @@ from ui.model.layout import GAP
 from ui.widgets.controls import Field
 
 
-def _nothing_wrong(text: str) -> str | None:
+def _accept_any_text(text: str) -> str | None:
     return None
 
 
@@ -22,7 +22,7 @@ class TextPrompt(Dialog):
         title: str,
         text: str,
         go: Callable[[str], None],
-        wrong: Callable[[str], str | None] = _nothing_wrong,
+        wrong: Callable[[str], str | None] = _accept_any_text,
         near: Where = nowhere,
     ) -> None:
         """Ask for a text.

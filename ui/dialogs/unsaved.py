@@ -16,13 +16,13 @@ from ui.model.study import Study
 
 
 class UnsavedQuestion(Question):
-    """Question about unsaved edits. The main answer saves the map if only the map was changed, else the session."""
+    """Question about unsaved edits. The main button saves the map if only the map was changed, else the session."""
 
     def __init__(self, host: Host, go_on: Callable[[], None]) -> None:
         self.go_on = go_on
         name = host.session.run.scenario.title
         answers: list[Answer] = [("Cancel", _nothing, ""), ("Discard", go_on, "danger")]
-        if self._is_map_alone(host.session):
+        if self._only_map_changed(host.session):
             text = f"The map of {name} was edited and is not saved. Going on would lose the edits."
             answers += [("Save session ...", self._save_session, ""), ("Save map ...", self._save_map, "main")]
         else:
@@ -34,7 +34,7 @@ class UnsavedQuestion(Question):
         super().__init__(host, "Unsaved work", text, answers)
 
     @staticmethod
-    def _is_map_alone(session: Session) -> bool:
+    def _only_map_changed(session: Session) -> bool:
         """Return whether a map is open and only the map was changed."""
         is_map = session.path is None or session.path.suffix.lower() == MAP_SUFFIX
         return is_map and session.unsaved.is_map_alone
@@ -59,7 +59,7 @@ class UnsavedQuestion(Question):
 
 
 class RunningQuestion(Question):
-    """Question before quitting while an experiment is running, which would end it."""
+    """Question before quitting, which would stop a running experiment."""
 
     def __init__(self, host: Host, study: Study, go_on: Callable[[], None]) -> None:
         study.poll()
@@ -81,4 +81,4 @@ def _told(session: Session) -> str:
 
 
 def _nothing() -> None:
-    """Do nothing; answer of "Cancel"."""
+    """Do nothing. This is the answer "Cancel" or "Let it run"."""

@@ -1,6 +1,6 @@
-"""Worst block: search for the switch or cell that costs the focused agent most if blocked, and at which tick.
+"""Search for the worst block: the switch or cell, and the tick, at which blocking costs the focused agent most.
 
-The candidates are tried in a thread, on forks that share no mutable state with the run in the window.
+The blocks are tried in a thread, on copies of the run that share no mutable state with the run in the window.
 """
 
 import threading
@@ -17,10 +17,10 @@ from ui.model import branching
 from ui.widgets.controls import Button, Text
 from ui.widgets.lists import Col, Item, Rows
 
-MOMENTS = 8  # number of ticks at which each block is tried
-MAX_SHOWN = 500
-_PIECE = 20_000.0  # microseconds of simulation between two checks for cancellation
-_REFRESH_S = 0.25
+MOMENTS = 8  # number of ticks at which each switch or cell is blocked
+MAX_SHOWN = 500  # maximum number of listed results
+_PIECE = 20_000.0  # work between two checks for cancellation, in microseconds of simulation
+_REFRESH_S = 0.25  # seconds between two updates of the results
 
 SWITCHES, CELLS = "switches", "cells"
 
@@ -143,7 +143,7 @@ class WorstBlock(Dialog):
         return self.rows.key(event)
 
     def confirm(self) -> None:
-        """Open the selected result as a branch next to its run; without results, start or stop the search."""
+        """Open the selected result as a branch of the run; without results, start or stop the search."""
         item = self.rows.item
         if item is None:
             self._start_or_stop()

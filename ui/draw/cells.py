@@ -1,8 +1,9 @@
 """Flags and heat of every cell of a panel, updated incrementally from tick to tick. Does not use pygame.
 
-The cell words (one byte of flags per cell, see ui/draw/kernels/cellwords.py) follow the agent's search by its list of
-expanded cells (`Search.order`). They are rebuilt from the whole search where that list is not sufficient: after a new
-search, a seek, or an overflow of the list.
+A cell word is one byte of flags of a cell: its terrain, and whether it is open or closed in the agent's search (see
+ui/draw/kernels/cellwords.py). A band is the heat of a cell as one byte, 0 to BANDS. Words are updated only at the cells
+that the search appended to its list of expanded cells (`Search.order`). They are rebuilt from the whole search if that
+list is not sufficient: after a new search, a seek, or an overflow of the list.
 """
 
 import weakref
@@ -30,14 +31,14 @@ BANDS = cellwords.BANDS
 
 
 class TerrainFlags:
-    """Cell words of the terrain of one grid, without any search; all panels that show the grid share them."""
+    """Cell words of one grid with the flags of its terrain only. All panels that show the grid share one instance."""
 
     def __init__(self, grid: Grid) -> None:
         self._grid = weakref.ref(grid)
-        self._letters = grid.terrain.reshape(-1).copy()
+        self._terrain_letters = grid.terrain.reshape(-1).copy()
         self.words = np.zeros(grid.cells, np.uint8)
-        cellwords.translate(self._letters, grid.width, self.words)
-        # bitwise or of all words that are, or were, on the map
+        cellwords.translate(self._terrain_letters, grid.width, self.words)
+        # bitwise or of all terrain words that the map contains or once contained
         self.kinds = int(np.bitwise_or.reduce(self.words, initial=0))
         self.version = grid.version
         self.previous = -1  # version of the grid before the last update
@@ -56,12 +57,12 @@ class TerrainFlags:
             return
         letters, edited = grid.terrain.reshape(-1), grid.edited_since(self.version)
         if edited is None:
-            edited = np.flatnonzero(letters != self._letters).astype(np.int32)
+            edited = np.flatnonzero(letters != self._terrain_letters).astype(np.int32)
         else:
-            edited = edited[letters[edited] != self._letters[edited]]
-        self._letters[edited] = letters[edited]
+            edited = edited[letters[edited] != self._terrain_letters[edited]]
+        self._terrain_letters[edited] = letters[edited]
         changed = np.empty(9 * edited.size, np.int32)
-        count = cellwords.translate_around(self._letters, grid.width, edited, self.words, changed)
+        count = cellwords.translate_around(self._terrain_letters, grid.width, edited, self.words, changed)
         self.changed = changed[:count]
         self.kinds |= int(np.bitwise_or.reduce(self.words[self.changed], initial=0))
         self.previous, self.version = self.version, grid.version
@@ -71,7 +72,7 @@ _terrains: list[TerrainFlags] = []
 
 
 def terrain_of(grid: Grid) -> TerrainFlags:
-    """Return the up-to-date terrain words of a grid; create them at the first call, and cache them while it exists."""
+    """Return the up-to-date terrain words of a grid, created at the first call and cached while the grid exists."""
     _terrains[:] = [t for t in _terrains if not t.is_dead]
     found = next((t for t in _terrains if t.is_of(grid)), None)
     if found is None:
@@ -85,10 +86,10 @@ class WalkedMoves:
     """Distinct moves of one trail. Each move is listed once, so an agent that scrubs for hours stays cheap to draw."""
 
     def __init__(self) -> None:
-        self.seen = np.zeros(0, np.uint16)
-        self.cells = np.zeros(256, np.int32)
+        self.seen = np.zeros(0, np.uint16)  # by cell: bit set of the directions of listed moves, back-moves separately
+        self.cells = np.zeros(256, np.int32)  # first cell of each listed move
         self.ways = np.zeros(256, np.uint8)  # direction of each move, plus 8 for a back-move
-        self.count = 0
+        self.count = 0  # number of listed moves; `cells` and `ways` are longer
         self._trail: Trail | None = None
         self._taken = 0
 
@@ -117,7 +118,7 @@ class ScrubCounts:
 
     def __init__(self) -> None:
         self.counts = np.zeros(0, np.uint32)
-        self._been = np.zeros(0, np.bool_)
+        self._visited = np.zeros(0, np.bool_)  # by cell: whether the agent was on it
         self._trail: Trail | None = None
         self._taken = 0
 
@@ -132,37 +133,39 @@ class ScrubCounts:
             One array that is updated in place; a new array if the trail was replaced or shortened.
         """
         if trail is not self._trail or len(trail) < self._taken or self.counts.size != cells:
-            self.counts, self._been = np.zeros(cells, np.uint32), np.zeros(cells, np.bool_)
+            self.counts, self._visited = np.zeros(cells, np.uint32), np.zeros(cells, np.bool_)
             self._trail, self._taken = trail, 0
-        cellwords.count_scrub(trail.cells, trail.marks, self._taken, self._been, self.counts)
+        cellwords.count_scrub(trail.cells, trail.marks, self._taken, self._visited, self.counts)
         self._taken = len(trail)
         return self.counts
 
 
 class CellFlags:
-    """Cells of one panel: `words` (uint8 flags) and `bands` (uint8 heat, empty while heat is off)."""
+    """Cells of one panel: `words` (uint8 flags per cell) and `bands` (uint8 heat per cell, empty while heat is off)."""
 
     def __init__(self) -> None:
         self.words = np.zeros(0, np.uint8)
         self.bands = NO_BANDS
         self.moves = WalkedMoves()
         self.scrub = ScrubCounts()
-        self.peak = 0.0  # largest value of the heat shown
+        self.peak = 0.0  # largest value of the shown heat in any cell
         self.rebuilds = 0  # number of full rebuilds of the words, for tests and benchmarks
         self._terrain: TerrainFlags | None = None
         self._terrain_version = -1
         # state of the search that `words` shows: its node array, number, expansions and open cells
         self._search: tuple[object, int, int, int] | None = None
-        self._fresh = NO_CELLS  # cells expanded since the last update
-        self._only_fresh = False  # whether only `_fresh` and its neighbours have changed
+        self._fresh = NO_CELLS  # cells that the search expanded between the last two updates
+        self._only_expansions_changed = (
+            False  # whether the words of `_fresh` and their neighbours are the only changed ones
+        )
         self._width = 0
-        self._detour = NO_CELLS  # cells with the detour bit
+        self._detour_cells = NO_CELLS  # cells flagged DETOUR: known to TBA*'s shortcut search
         self._detour_state: tuple[object, int, int] | None = None
         self._heat: _HeatState | None = None
-        self._own_bands = np.zeros(0, np.uint8)
+        self._bands_buffer = np.zeros(0, np.uint8)
 
     def forget(self) -> None:
-        """Rebuild everything at the next update. Call this after a jump in time, for example."""
+        """Discard all cached state, so that the next update rebuilds it. Call this after a jump in time."""
         self._search = self._detour_state = self._heat = None
         self._terrain = None
         self.moves, self.scrub = WalkedMoves(), ScrubCounts()
@@ -170,7 +173,7 @@ class CellFlags:
     # --- flags ------------------------------------------------------------------------------------
 
     def update(self, snapshot: Snapshot, walker: WalkerView | None, trail: Trail | None) -> None:
-        """Update the words and the moves, but not the heat, to a snapshot.
+        """Update the words and the walked moves to a snapshot; update_heat() updates the bands.
 
         Args:
             snapshot: World to show.
@@ -179,7 +182,7 @@ class CellFlags:
         """
         grid = snapshot.grid
         search = walker.agent.search if walker else None
-        self._fresh, self._only_fresh, self._width = NO_CELLS, False, grid.width
+        self._fresh, self._only_expansions_changed, self._width = NO_CELLS, False, grid.width
         changed = self._follow_terrain(grid)
         if search is None:
             if self._search is not None or changed is None:
@@ -199,14 +202,14 @@ class CellFlags:
         return self._terrain.words
 
     def _follow_terrain(self, grid: Grid) -> npt.NDArray[np.int32] | None:
-        """Return the cells whose terrain changed since the last update; None if unknown, then all cells are redone."""
+        """Return the cells whose terrain changed since the last update; None if unknown: then all words are rebuilt."""
         terrain = terrain_of(grid)
         before, self._terrain_version = self._terrain_version, terrain.version
         if terrain is not self._terrain:
             self._terrain = terrain
             self.words = terrain.words.copy()
             self._search = self._detour_state = self._heat = None
-            self._detour = NO_CELLS
+            self._detour_cells = NO_CELLS
             return None
         if before == terrain.version:
             return NO_CELLS
@@ -216,27 +219,27 @@ class CellFlags:
         control = search.control[0]
         number, expansions, open_size = int(control.search), int(control.expansions), int(control.open_size)
         before, self._search = self._search, (search.nodes, number, expansions, open_size)
-        fresh = _new_notes(search, before)
+        fresh = _expanded_since(search, before)
         if before is None or before[0] is not search.nodes or before[1] != number or changed is None or fresh is None:
-            self._start_over(grid, search)
+            self._rebuild_words(grid, search)
             return
         if changed.size:
             cellwords.renew_some(self.words, self._terrain_words, search.nodes, number, changed)
             # D* Lite opens and closes the neighbours of an edited cell without expanding any.
             cellwords.renew_around(self.words, search.nodes, number, grid.width, changed)
             self._detour_state = None
-        self._fresh, self._only_fresh = fresh, not changed.size
+        self._fresh, self._only_expansions_changed = fresh, not changed.size
         if fresh.size:
             cellwords.renew_around(self.words, search.nodes, number, grid.width, fresh)
 
-    def _start_over(self, grid: Grid, search: Search) -> None:
+    def _rebuild_words(self, grid: Grid, search: Search) -> None:
         """Rebuild all words.
 
         Most searches are small. If the list of expanded cells is complete and short, only these cells and their
-        neighbours are looked up; otherwise all cells.
+        neighbours are looked up in the search; otherwise every cell is.
         """
         self.rebuilds += 1
-        self._detour, self._detour_state = NO_CELLS, None
+        self._detour_cells, self._detour_state = NO_CELLS, None
         control = search.control[0]
         number, noted, root = int(control.search), int(control.noted), int(control.root)
         is_noted = noted == int(control.expansions) and search.order.size > 0 and noted < search.order.size
@@ -255,25 +258,25 @@ class CellFlags:
             return
         control = detour.control[0]
         state = (detour.nodes, int(control.search), int(control.expansions))
-        if self._detour_state is not None and _same(state, self._detour_state):
+        if self._detour_state is not None and _is_same_state(state, self._detour_state):
             return
         self._clear_detour()
         self._detour_state = state
         if detour.order.size and int(control.noted) == int(control.expansions):
-            self._detour = detour.order[: int(control.noted)].copy()
-            cellwords.mark_detour(self.words, detour.nodes, state[1], self._detour)
+            self._detour_cells = detour.order[: int(control.noted)].copy()
+            cellwords.mark_detour(self.words, detour.nodes, state[1], self._detour_cells)
         else:
             found = np.empty(self.words.size, np.int32)
             count = cellwords.mark_whole_detour(self.words, detour.nodes, state[1], found)
-            self._detour = found[:count].copy()
+            self._detour_cells = found[:count].copy()
 
     def _clear_detour(self) -> None:
-        if self._detour.size:
-            cellwords.clear_detour(self.words, self._detour)
-            self._detour = NO_CELLS
+        if self._detour_cells.size:
+            cellwords.clear_detour(self.words, self._detour_cells)
+            self._detour_cells = NO_CELLS
         self._detour_state = None
 
-    # --- slow mode --------------------------------------------------------------------------------
+    # --- slow motion ------------------------------------------------------------------------------
 
     @staticmethod
     def last_expanded(walker: WalkerView) -> npt.NDArray[np.int32]:
@@ -289,7 +292,7 @@ class CellFlags:
         return search.order[max(0, noted - wanted) : noted]
 
     def take_back(self, grid: Grid, walker: WalkerView, shown: int) -> npt.NDArray[np.int32]:
-        """Hide the later expansions of the last tick, for slow motion.
+        """Hide the expansions of the last tick after the first `shown` ones, for slow motion.
 
         Args:
             grid: Map of the agent.
@@ -297,7 +300,7 @@ class CellFlags:
             shown: Number of expansions that stay visible.
 
         Returns:
-            The hidden expansions. Pass them to put_forward() after drawing.
+            The cells of the hidden expansions. Pass them to put_forward() after drawing.
         """
         late = self.last_expanded(walker)[shown:]
         search = walker.agent.search
@@ -307,7 +310,7 @@ class CellFlags:
         return late
 
     def put_forward(self, grid: Grid, walker: WalkerView, late: npt.NDArray[np.int32]) -> None:
-        """Show the expansions again that take_back() has hidden."""
+        """Show the expansions in the cells `late` again, which take_back() has hidden."""
         search = walker.agent.search
         if late.size and search is not None:
             cellwords.renew_around(self.words, search.nodes, int(search.control[0].search), grid.width, late)
@@ -320,70 +323,70 @@ class CellFlags:
         """Update the bands to the snapshot that update() was called with.
 
         Args:
-            walker: Agent whose numbers are shown.
+            walker: Agent whose heat is shown.
             trail: Trail of that agent.
             scale: Kind of heat, and limits of the bands.
-            crowd: Crowd whose visits are shown in sum, if the panel shows one.
+            crowd: Crowd of the panel, if any; heat shows the visits by all its agents together.
         """
         kind = scale.setting.kind
         if crowd is not None and kind == "visits":
-            self._update_crowd(crowd, scale)
+            self._update_crowd_bands(crowd, scale)
             return
         if walker is None or kind in ("off", "difference"):
             self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
             return
-        if self._own_bands.size != self.words.size:
-            self._own_bands = np.zeros(self.words.size, np.uint8)
+        if self._bands_buffer.size != self.words.size:
+            self._bands_buffer = np.zeros(self.words.size, np.uint8)
             self._heat = None
         view = walker.agent
         if kind == "learned":
-            self._update_learned(view, scale)
+            self._update_learned_bands(view, scale)
             return
         if kind == "g":
-            self._update_g(view, scale)
+            self._update_g_bands(view, scale)
             return
-        counts = self._counts_of(kind, walker, trail)
+        counts = self._heat_counts(kind, walker, trail)
         if counts is None or counts.size != self.words.size:
             self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
             return
-        self._update_counts(counts, walker, trail, scale)
+        self._update_count_bands(counts, walker, trail, scale)
 
-    def _update_crowd(self, crowd: Crowd, scale: HeatScale) -> None:
-        """Update the bands to the summed visits of a crowd. All cells are redone, because many change in each tick."""
+    def _update_crowd_bands(self, crowd: Crowd, scale: HeatScale) -> None:
+        """Update the bands of all cells to the summed visits of a crowd, because many cells change in each tick."""
         state = _HeatState(crowd.visits, scale, None, crowd.stamp, 0, self.peak)
         before, self._heat = self._heat, state
         is_same = before is not None and before.counts is state.counts and before.entries == state.entries
-        if before is not None and is_same and before.scale.has_bands_of(scale) and self.bands is self._own_bands:
+        if before is not None and is_same and before.scale.has_bands_of(scale) and self.bands is self._bands_buffer:
             return
-        if self._own_bands.size != self.words.size:
-            self._own_bands = np.zeros(self.words.size, np.uint8)
-        self.bands = self._own_bands
+        if self._bands_buffer.size != self.words.size:
+            self._bands_buffer = np.zeros(self.words.size, np.uint8)
+        self.bands = self._bands_buffer
         cellwords.count_bands(crowd.visits, np.array(scale.limits, np.uint32), self.bands)
         self.peak = float(cellwords.largest_of(crowd.visits))
 
-    def _counts_of(self, kind: str, walker: WalkerView, trail: Trail | None) -> npt.NDArray[np.uint32] | None:
+    def _heat_counts(self, kind: str, walker: WalkerView, trail: Trail | None) -> npt.NDArray[np.uint32] | None:
         if kind == "scrub":
             return self.scrub.follow(trail, self.words.size) if trail is not None else None
         if kind == "depth":
             return walker.agent.depths
         return _counts(walker, kind)
 
-    def _update_counts(
+    def _update_count_bands(
         self, counts: npt.NDArray[np.uint32], walker: WalkerView, trail: Trail | None, scale: HeatScale
     ) -> None:
         state = _HeatState(counts, scale, trail, len(trail) if trail else 0, walker.metrics.expansions, self.peak)
         before, self._heat = self._heat, state
-        self.bands = self._own_bands
+        self.bands = self._bands_buffer
         limits = np.array(scale.limits, np.uint32)
-        cells = self._touched(state, before)
+        cells = self._cells_to_update(state, before)
         if cells is None:
             cellwords.count_bands(counts, limits, self.bands)
             self.peak = float(cellwords.largest_of(counts))
         elif cells.size:
             self.peak = max(self.peak, float(cellwords.count_bands_at(counts, limits, self.bands, cells)))
 
-    def _touched(self, now: "_HeatState", before: "_HeatState | None") -> npt.NDArray[np.int32] | None:
-        """Return the cells whose count may have changed; None if unknown."""
+    def _cells_to_update(self, now: "_HeatState", before: "_HeatState | None") -> npt.NDArray[np.int32] | None:
+        """Return the cells whose counts may have changed between two states; None if unknown."""
         if before is None or before.counts is not now.counts or not before.scale.has_bands_of(now.scale):
             return None
         if now.scale.setting.kind in ("visits", "scrub"):
@@ -396,14 +399,14 @@ class CellFlags:
             return None
         return self._fresh
 
-    def _update_learned(self, view: AgentView, scale: HeatScale) -> None:
+    def _update_learned_bands(self, view: AgentView, scale: HeatScale) -> None:
         learned = view.learned
         if learned is None:
             self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
             return
         changes = int(learned.target[0].changes)
         before, self._heat = self._heat, _HeatState(learned.h, scale, None, changes, 0, self.peak)
-        self.bands = self._own_bands
+        self.bands = self._bands_buffer
         limits = np.array(scale.limits, np.float64)
         is_same = before is not None and before.counts is learned.h and before.scale.has_bands_of(scale)
         if is_same and before is not None and 0 <= changes - before.entries <= learned.changed.size:
@@ -412,16 +415,16 @@ class CellFlags:
         else:
             self.peak = float(cellwords.learned_bands(learned, limits, self.bands))
 
-    def _update_g(self, view: AgentView, scale: HeatScale) -> None:
+    def _update_g_bands(self, view: AgentView, scale: HeatScale) -> None:
         search = view.search
         if search is None or search.nodes.size != self.words.size:
             self.bands, self._heat, self.peak = NO_BANDS, None, 0.0
             return
         before, self._heat = self._heat, _HeatState(search.nodes, scale, None, 0, 0, self.peak)
-        self.bands = self._own_bands
+        self.bands = self._bands_buffer
         limits = np.array(scale.limits, np.float64)
         is_same = before is not None and before.counts is search.nodes and before.scale.has_bands_of(scale)
-        if is_same and self._only_fresh:
+        if is_same and self._only_expansions_changed:
             highest = cellwords.g_bands_around(search.nodes, self.words, self._width, limits, self.bands, self._fresh)
             self.peak = max(self.peak, float(highest))
         else:
@@ -430,21 +433,21 @@ class CellFlags:
 
 @dataclass(frozen=True)
 class _HeatState:
-    """Inputs of the last update of the bands. While they are unchanged, only changed cells are updated."""
+    """Inputs of the last update of the bands. They determine which cells the next update must recompute."""
 
     counts: npt.NDArray[Any]
     scale: HeatScale
     trail: Trail | None
-    entries: int  # number of entries of the trail, changes of learned h, or version counter of the crowd
-    expansions: int
-    peak: float
+    entries: int  # number of entries of the trail, number of changes of learned h, or version counter of the crowd
+    expansions: int  # total expansions of the agent
+    peak: float  # largest value before the update
 
 
-def _same(a: tuple[object, int, int], b: tuple[object, int, int]) -> bool:
+def _is_same_state(a: tuple[object, int, int], b: tuple[object, int, int]) -> bool:
     return a[0] is b[0] and a[1:] == b[1:]
 
 
-def _new_notes(search: Search, before: tuple[object, int, int, int] | None) -> npt.NDArray[np.int32] | None:
+def _expanded_since(search: Search, before: tuple[object, int, int, int] | None) -> npt.NDArray[np.int32] | None:
     """Return the cells expanded since the state `before` of the same search; None if unknown.
 
     The search's list of expanded cells is read without clearing it, so that several panels can show one agent.
@@ -454,7 +457,7 @@ def _new_notes(search: Search, before: tuple[object, int, int, int] | None) -> n
     seen = before[2] if before else 0
     if expansions == seen and before and before[3] == int(control.open_size):
         return NO_CELLS
-    first = expansions - noted  # number of expansions before the first one in the list
+    first = expansions - noted  # number of expansions that happened before the first one in the list
     if noted >= search.order.size or not first <= seen < expansions:
         return None
     return search.order[seen - first : noted]
@@ -462,7 +465,7 @@ def _new_notes(search: Search, before: tuple[object, int, int, int] | None) -> n
 
 @dataclass
 class Shown:
-    """Content of one panel: a snapshot and the agent or crowd shown, with the cells to draw them with."""
+    """Content of one panel: a snapshot, the shown agent or crowd, and the flags and heat of the cells."""
 
     cells: CellFlags
     snapshot: Snapshot
@@ -476,7 +479,7 @@ def update_all(
     heat: HeatSetting,
     compared: tuple[int, int] = (0, 1),
 ) -> HeatScale:
-    """Update the cells of all panels. Call this once per frame before drawing.
+    """Update flags and heat of the cells of all panels. Call this once per frame before drawing.
 
     Args:
         panels: All panels.
@@ -485,12 +488,12 @@ def update_all(
             of B in these two panels only.
 
     Returns:
-        The heat scale, shared by all panels. It ends at the largest value in any panel.
+        The heat scale, shared by all panels. Its highest band ends at the largest value in any panel, rounded up.
     """
     for panel in panels:
         panel.cells.update(panel.snapshot, panel.walker, panel.trail)
     if heat.kind == "difference":
-        return _update_difference(panels, heat, compared)
+        return _update_difference_bands(panels, heat, compared)
     peak = max((p.cells.peak for p in panels), default=0.0)
     while True:
         scale = scale_for(heat, peak)
@@ -501,25 +504,25 @@ def update_all(
             return after
 
 
-def _update_difference(panels: Sequence[Shown], heat: HeatSetting, compared: tuple[int, int]) -> HeatScale:
+def _update_difference_bands(panels: Sequence[Shown], heat: HeatSetting, compared: tuple[int, int]) -> HeatScale:
     for panel in panels:
         panel.cells.bands = NO_BANDS
-    pair = [panels[place] for place in dict.fromkeys(compared) if place < len(panels)]
+    pair = [panels[index] for index in dict.fromkeys(compared) if index < len(panels)]
     counts = [found for panel in pair if (found := _all_visits(panel)) is not None]
     if len(counts) < 2 or counts[0].size != counts[1].size:
         return scale_for(heat)
     keeper = pair[0].cells
-    if keeper._own_bands.size != counts[0].size:
-        keeper._own_bands = np.zeros(counts[0].size, np.uint8)
+    if keeper._bands_buffer.size != counts[0].size:
+        keeper._bands_buffer = np.zeros(counts[0].size, np.uint8)
     keeper._heat = None
     while True:
         scale = scale_for(heat, keeper.peak)
         limits = np.array(scale.limits, np.int64)
-        keeper.peak = float(cellwords.difference_bands(counts[0], counts[1], limits, keeper._own_bands))
+        keeper.peak = float(cellwords.difference_bands(counts[0], counts[1], limits, keeper._bands_buffer))
         if (after := scale_for(heat, keeper.peak)) == scale:
             break
     for panel in pair:
-        panel.cells.bands = keeper._own_bands
+        panel.cells.bands = keeper._bands_buffer
     return after
 
 

@@ -1,4 +1,4 @@
-"""SVG drawing of one panel: its content, and the functions with which layers (ui/draw/layers/) draw."""
+"""SVG drawing of the map of one panel: the content of the panel, and functions for layers that return SVG elements."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ from ui.model.layers import LayerState
 from ui.model.run import Edits
 from ui.model.trails import Trail
 
-TINT = 0.43  # opacity of a colour that is drawn over others
+TINT = 0.43  # opacity of translucent fills, 0 to 1
 
 
 @dataclass(frozen=True)
 class SvgPainter:
     """Content of one panel, and functions that return SVG elements.
 
-    The unit is a cell. Fills have their origin at the corner of the map; lines and marks are in a group that is shifted
-    by half a cell, so that whole coordinates are middles of cells.
+    The unit of length is a cell. Coordinates of fills start at the corner of the map. Lines and marks are in a group
+    that is shifted by half a cell, so that whole coordinates are the middles of cells.
     """
 
     snapshot: Snapshot
@@ -39,7 +39,7 @@ class SvgPainter:
     palette: Palette
     line: float  # width of an ordinary line, in cells
     crowd: Crowd | None = None
-    # whether there is an agent whose search, path and trail are drawn; for a crowd, only if one agent was selected
+    # whether the search, path and trail of an agent are drawn; for a crowd, this requires a selected agent
     has_mind: bool = True
 
     @property
@@ -86,7 +86,7 @@ class SvgPainter:
             yield f'<path fill="{hexed(colour)}" fill-rule="evenodd"{more} d="{data}"/>'
 
     def lay_over(self, flat: Mask, colour: Colour) -> Iterable[str]:
-        """Yield a translucent fill of all cells of a mask, for use in the group of lines and marks."""
+        """Yield a translucent fill of all cells of a mask, placed correctly in the shifted group of lines and marks."""
         return self.fill(flat, colour, f' fill-opacity="{n(TINT)}" transform="translate(-.5 -.5)"')
 
     def cased(self, data: str, colour: Colour, width: float, more: str = "") -> Iterable[str]:
@@ -95,7 +95,7 @@ class SvgPainter:
         Args:
             data: Path data of the line; nothing is drawn if it is empty.
             colour: Colour of the line.
-            width: Width of the line, in ordinary line widths.
+            width: Width of the line, as a multiple of `self.line`.
             more: Further attributes of both path elements, with a leading space.
         """
         if data:
@@ -104,7 +104,7 @@ class SvgPainter:
             yield f'<path stroke="{hexed(colour)}" stroke-width="{narrow}"{more} d="{data}"/>'
 
     def around(self, colour: Colour) -> str:
-        """Return the colour of the casing around a mark of this colour."""
+        """Return the hex code of the casing colour for a mark: dark around light marks, light around dark marks."""
         return hexed(self.palette.casing_dark if is_light(colour) else self.palette.casing_light)
 
     # --- swatches -------------------------------------------------------------------------------------

@@ -10,17 +10,17 @@ from sim.program import ROOT
 from ui.draw.theme import Colour
 
 FONT_FOLDER = ROOT / "assets" / "fonts"
-"""Folder with our own copies of the fonts, because pictures depend on their shapes."""
+"""Folder with the font files, which are part of the program so that pictures look the same on every system."""
 
-_FACES = {"sans": "NotoSans-Regular.ttf", "bold": "NotoSans-Bold.ttf", "mono": "FiraCode-Regular.ttf"}
-_CACHED_TEXTS = 4096
+_FONT_FILES = {"sans": "NotoSans-Regular.ttf", "bold": "NotoSans-Bold.ttf", "mono": "FiraCode-Regular.ttf"}
+_MAX_CACHED_TEXTS = 4096
 
 
-class _Font(pygame.font.Font):
+class _PrintableFont(pygame.font.Font):
     """Font that escapes unprintable characters, such as undecodable bytes of a file name."""
 
     def render(self, text: Any, *how: Any, **more: Any) -> pygame.Surface:
-        """Return a surface with a text. pygame fails on a text of zero width, so the surface then has zero width."""
+        """Return a surface with the text; a text of zero width, on which pygame fails, gets a surface of zero width."""
         if text and not self.size(text)[0]:
             return pygame.Surface((0, self.get_height()), pygame.SRCALPHA)
         return super().render(printable(text), *how, **more)
@@ -30,7 +30,7 @@ class _Font(pygame.font.Font):
 
 
 class Fonts:
-    """Fonts and cached texts. Texts are rendered at their final size, because scaled text looks ragged."""
+    """Cache of fonts and of texts, which are rendered at their final size because scaled text looks ragged."""
 
     def __init__(self) -> None:
         self._texts: dict[tuple[str, str, int, Colour], pygame.Surface] = {}
@@ -38,13 +38,13 @@ class Fonts:
     @staticmethod
     @lru_cache(maxsize=64)
     def font(face: str, size: int) -> pygame.font.Font:
-        return _Font(str(FONT_FOLDER / _FACES[face]), size)
+        return _PrintableFont(str(FONT_FOLDER / _FONT_FILES[face]), size)
 
     def render(self, text: str, face: str, size: int, colour: Colour) -> pygame.Surface:
         key = (text, face, size, colour)
         surface = self._texts.get(key)
         if surface is None:
-            if len(self._texts) > _CACHED_TEXTS:
+            if len(self._texts) > _MAX_CACHED_TEXTS:
                 self._texts.clear()
             surface = self.font(face, size).render(text, True, colour)
             self._texts[key] = surface

@@ -1,4 +1,7 @@
-"""Heat scale, shared by all panels: the mapping of values to bands, and of bands to colours. Does not use pygame."""
+"""Heat scale, shared by all panels: it maps the value of a cell (such as its visits) to a band, and a band to a colour.
+
+Does not use pygame.
+"""
 
 from dataclasses import dataclass, field
 from itertools import count
@@ -8,8 +11,10 @@ from ui.draw.kernels.cellwords import BANDS
 from ui.draw.theme import DIVERGING, Colour, Palette, heat_colours
 from ui.model.layers import HeatSetting
 
-_EXACT_UP_TO = 16  # peaks above this are rounded up, so the scale does not change with every visit
-_STEPS_AN_OCTAVE = 8  # number of rounded peaks between a power of two and the next
+_MAX_EXACT_PEAK = (
+    16  # largest peak that ends a scale exactly; higher peaks are rounded up, so that scales rarely change
+)
+_STEPS_PER_OCTAVE = 8  # number of values that peaks are rounded to between two successive powers of two
 
 DOTTED_KINDS = ("visits",)
 """Kinds of heat whose lowest band is drawn as dots instead of fills: a cell visited once needs no emphasis."""
@@ -24,8 +29,8 @@ class HeatScale:
 
     setting: HeatSetting
     limits: tuple[float, ...]
-    reach: float  # end of the highest band: the largest value, rounded up
-    peak: float = field(default=0.0, compare=False)  # largest value shown
+    reach: float  # upper end of the highest band: `peak` rounded up
+    peak: float = field(default=0.0, compare=False)  # largest value of any cell in any panel
 
     def has_bands_of(self, other: "HeatScale") -> bool:
         """Return whether both scales map every value to the same band; `reach` affects only colours and labels."""
@@ -42,7 +47,7 @@ class HeatScale:
 
     @property
     def used(self) -> int:
-        """Return the number of bands that values reach; for A - B, the number for each sign."""
+        """Return the number of bands that contain values; for A - B, the number of bands per sign."""
         return max(1, sum(limit < self.reach for limit in self.limits))
 
     def colours(self, palette: Palette) -> tuple[Colour, ...]:
@@ -78,27 +83,30 @@ class HeatScale:
 def scale_for(setting: HeatSetting, peak: float = 0.0) -> HeatScale:
     """Return the scale whose highest band ends at `peak`, rounded up."""
     bands = 4 if setting.kind == "difference" else BANDS
-    reach = _rounded_up(peak)
-    limits = _log_limits(reach, bands) if setting.is_log else _even_limits(reach, bands)
+    reach = _rounded_up_peak(peak)
+    limits = _log_limits(reach, bands) if setting.is_log else _linear_limits(reach, bands)
     return HeatScale(setting, limits, reach, peak)
 
 
-def _rounded_up(peak: float) -> float:
-    """Return `peak` rounded up to a whole number; above _EXACT_UP_TO, to one of _STEPS_AN_OCTAVE values per octave."""
+def _rounded_up_peak(peak: float) -> float:
+    """Return `peak` rounded up.
+
+    Peaks up to _MAX_EXACT_PEAK are rounded to whole numbers, larger ones to one of _STEPS_PER_OCTAVE values per octave.
+    """
     whole = max(1, ceil(peak))
-    if whole <= _EXACT_UP_TO:
+    if whole <= _MAX_EXACT_PEAK:
         return float(whole)
-    step = 2 ** (int(log2(whole)) - int(log2(_STEPS_AN_OCTAVE)))
+    step = 2 ** (int(log2(whole)) - int(log2(_STEPS_PER_OCTAVE)))
     return float(ceil(whole / step) * step)
 
 
-def _even_limits(reach: float, bands: int) -> tuple[float, ...]:
+def _linear_limits(reach: float, bands: int) -> tuple[float, ...]:
     top = max(reach, float(bands))
     return tuple(i * top / bands for i in range(bands))
 
 
 def _log_limits(reach: float, bands: int) -> tuple[float, ...]:
-    """Return 0, 1 and then a geometric series whose next element would be `reach`, in steps of at least 1."""
+    """Return `bands` limits that grow geometrically from 0 and 1, in steps of at least 1, towards `reach`."""
     limits = [0.0]
     for i in count(0):
         if len(limits) == bands:

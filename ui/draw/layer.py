@@ -8,11 +8,11 @@ from ui.draw.picture import Picture
 from ui.draw.swatch import Swatch
 
 TEXT_DEPTH, STEP_DEPTH = 90, 215
-"""Depths, among the layers, of the numbers in cells and of the last expansion in slow motion."""
+"""Depths at which two marks without a layer are drawn: the numbers in cells, and the last expansion in slow motion."""
 
 DIGITS = 9
 MODIFIERS = ("Ctrl+", "Ctrl+Shift+", "Ctrl+Alt+")
-"""Modifier keys of the first, second and third nine layers; a digit from 1 to 9 follows."""
+"""Prefixes of the shortcuts of layers 1 to 9, 10 to 18 and 19 to 27. A digit from 1 to 9 follows."""
 
 
 def always(picture: Picture) -> bool:
@@ -30,25 +30,28 @@ class Layer:
 
     key: str  # identifier in settings and files; name of the layer's module
     name: str
-    place: int  # rank in lists, from 1; determines the shortcut
-    depth: int
+    place: int  # position in lists of layers, from 1; determines the shortcut
+    depth: int  # drawing order: layers of higher depth are drawn later, on top
     legend: str  # meaning of the mark, in one short sentence
     swatch: Callable[[Swatch], None]  # draws the mark on a small patch of free terrain
 
     draw: Callable[[Picture], None] | None = None  # draws the layer on a map, above the fills
     fills: int = 0  # bits of the cell words (ui/draw/kernels/cellwords.py) whose fill belongs to this layer
-    is_filled: Callable[[Picture], bool] = always  # whether `fills` is filled while the layer is on
+    is_filled: Callable[[Picture], bool] = (
+        always  # whether cells with the bits `fills` are filled while the layer is on
+    )
     is_replaced_by_heat: bool = False  # whether heat hides this layer, because a cell has only one fill
 
     svg: Callable[[SvgPainter], Iterable[str]] | None = None  # returns SVG elements of lines and marks
     svg_fill: Callable[[SvgPainter], Iterable[str]] | None = None  # returns SVG elements of fills
-    svg_swatch: Callable[[SvgPainter], str] | None = None  # mark in a box of 2 x 1 units; None or "": not in the legend
+    # returns the mark for the legend of SVG files, in a box of 2 x 1 units; None or "": not in the legend
+    svg_swatch: Callable[[SvgPainter], str] | None = None
 
-    is_of_mind: bool = True  # whether it shows one agent's search or walk; not drawn for a crowd without selected agent
+    is_of_mind: bool = True  # whether it shows one agent's search or walk; a crowd needs a selected agent to draw it
     is_special: bool = False  # whether it applies only to agents that list it in AgentSpec.shows
     is_on: bool = True  # default visibility
-    is_in_legend: bool = True  # whether legends of videos and pictures list it; False: the mark needs no explanation
-    is_explained: bool = True  # whether the sidebar describes it
+    is_in_legend: bool = True  # whether legends of videos and pictures list the layer
+    is_explained: bool = True  # whether the sidebar shows the text `legend`
 
     @property
     def shortcut(self) -> str:

@@ -69,7 +69,7 @@ def marker_swatch(
 
 
 def draw_colour_bar(surface: pygame.Surface, rect: Rect, scale: HeatScale, palette: Palette) -> None:
-    """Draw the colours of a heat scale next to each other, in the order of `scale.labels`."""
+    """Draw the colours of a heat scale next to each other, from the lowest band to the highest (see `scale.labels`)."""
     x, y, width, height = rect
     colours = scale.colours(palette)
     for i, colour in enumerate(colours):

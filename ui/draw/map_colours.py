@@ -1,4 +1,4 @@
-"""Colours of cells: one lookup table from cell words and heat bands to pixel colours."""
+"""Colours of cells: one lookup table that maps a cell word (flags of a cell) and a heat band to a pixel colour."""
 
 from functools import lru_cache
 
@@ -28,32 +28,34 @@ KINDS_OF_TERRAIN = TREES | SWAMP | WATER
 
 
 DOTS_FROM_PX = 3.0
-"""Smallest cell with dots, in pixels. In smaller cells the dotted band is drawn as a tint."""
+"""Smallest side of a cell, in pixels, at which the lowest heat band is drawn as dots; below, it is drawn as a tint."""
 
 EDGED_FROM_PX = 3.0
-"""Smallest cell, in pixels, whose walls are drawn as edges on the background colour; smaller walls are filled."""
+"""Smallest side of a cell, in pixels, at which walls are drawn as outlines; below, they are filled."""
 
-# width of the line around walls, as a fraction of a cell's side, and its maximum in design units
-_EDGE_SHARE, _MAX_EDGE = 0.12, 3.0
+# width of the outline around walls as a fraction of a cell's side, and the maximum of that width in design units
+_EDGE_SHARE, _MAX_EDGE_WIDTH = 0.12, 3.0
 
-_TINT = 0.5
-_DOT_INK = 0.4  # fraction of the text colour in dots, because a few pixels need more contrast than a filled cell
+_TINT = 0.5  # share of the heat colour in the tint that replaces dots in small cells
+_DOT_INK_SHARE = 0.4  # share of the text colour in dots; a few pixels need more contrast than a filled cell
 
 
 @lru_cache(maxsize=64)
 def fill_table(
     palette: Palette, hidden: int, scale: HeatScale | None, has_dots: bool = False, has_edges: bool = False
 ) -> Table:
-    """Return the fill colours as a table uint32[band << 8 | word]; a word may be the bitwise or of several cells.
+    """Return the fill colours as a table uint32[band << 8 | word].
 
-    With heat, the table has only two colours besides the heat: one for passable and one for blocked cells.
+    A pixel that covers several cells is looked up by the bitwise or of their words. With heat, the table has only two
+    colours besides the colours of heat: one for passable and one for blocked cells.
 
     Args:
         palette: Colours of the theme.
-        hidden: Bits of cell words that are not filled. If the kinds of terrain are among them, cells are free or wall.
+        hidden: Bits of cell words that are not filled. If they include trees, swamp or water, all passable cells look
+            free, and all blocked cells look like walls.
         scale: Heat scale; None: no heat.
-        has_dots: Whether dots are drawn separately, so that the dotted band needs no tint.
-        has_edges: Whether edges of walls are drawn separately, so that walls are not filled.
+        has_dots: Whether the caller draws dots for the lowest band, so that the band needs no tint.
+        has_edges: Whether the caller draws outlines of walls, so that walls are not filled.
     """
     if scale is not None:
         return _heat_table(palette, scale, has_dots)
@@ -65,9 +67,10 @@ def fill_table(
 
 
 def _heat_table(palette: Palette, scale: HeatScale, has_dots: bool) -> Table:
-    """Return the table with heat. Only four kinds of words differ in colour; computing 256 would be slow.
+    """Return the fill table for a heat scale.
 
-    The table is computed again whenever the scale changes.
+    It is recomputed whenever the scale changes. To save time, colours are computed only for the four kinds of words
+    that differ in colour with heat (nothing, passable, blocked, both) instead of for 256 words.
     """
     words = np.arange(256)
     kinds = np.where(words & PASSABLE, 1, 0) + np.where(words & BLOCKED, 2, 0)
@@ -80,14 +83,14 @@ def _heat_table(palette: Palette, scale: HeatScale, has_dots: bool) -> Table:
 
 
 def hot_colour(palette: Palette, word: int, band: int, floor: Colour) -> Colour:
-    """Return the fill of a pixel while heat is shown. Heat takes precedence over walls in the same pixel."""
+    """Return the fill of a pixel while heat is shown; in a pixel with heat and walls, the heat is shown."""
     if not word & PASSABLE:
         return palette.outside
     return mix(floor, palette.outside, 0.5) if word & BLOCKED and not band else floor
 
 
 def hot_floor(palette: Palette, scale: HeatScale, band: int, has_dots: bool) -> Colour:
-    """Return the fill of a passable cell in a band."""
+    """Return the fill of a passable cell in a heat band; dotted cells get the colour of free terrain."""
     colour = band_colour(scale, band, palette)
     if colour is None or (has_dots and scale.has_dots and band == 1):
         return palette.free
@@ -96,7 +99,7 @@ def hot_floor(palette: Palette, scale: HeatScale, band: int, has_dots: bool) -> 
 
 def dot_colour(palette: Palette, scale: HeatScale) -> Colour:
     """Return the colour of the dots of the lowest band."""
-    return mix(scale.colours(palette)[0], palette.text, _DOT_INK)
+    return mix(scale.colours(palette)[0], palette.text, _DOT_INK_SHARE)
 
 
 def hot_edge(palette: Palette) -> Colour:
@@ -105,7 +108,11 @@ def hot_edge(palette: Palette) -> Colour:
 
 
 def band_colour(scale: HeatScale, band: int, palette: Palette) -> Colour | None:
-    """Return the colour of a band, numbered as in the kernels; None for band 0."""
+    """Return the colour of a heat band; None for band 0, which has no heat.
+
+    For A - B, odd bands are cells with a larger count in B, even bands cells with a larger count in A. Higher bands are
+    larger differences.
+    """
     if band == 0:
         return None
     colours = scale.colours(palette)
@@ -127,16 +134,16 @@ def _plain(word: int) -> int:
 
 def edge_width(zoom: float, ui_scale: float) -> int:
     """Return the width of the line around walls, in pixels."""
-    return max(1, min(round(_EDGE_SHARE * zoom), round(_MAX_EDGE * ui_scale)))
+    return max(1, min(round(_EDGE_SHARE * zoom), round(_MAX_EDGE_WIDTH * ui_scale)))
 
 
 def wall_bits(hidden: int) -> int:
-    """Return the bits of cells that look like walls; trees are included if kinds of terrain are hidden."""
+    """Return the bits of cells that look like walls; these include trees if kinds of terrain are hidden."""
     return BLOCKED if hidden & KINDS_OF_TERRAIN else WALL
 
 
 def cell_colour(palette: Palette, word: int, has_edges: bool = False) -> Colour:
-    """Return the fill of a pixel that covers cells with these bits.
+    """Return the fill of a pixel, without heat. `word` is the bitwise or of the words of the cells in the pixel.
 
     A pixel with both blocked and passable cells gets a mixed colour, so that both stay visible. A pixel with an open
     cell gets the colour of open cells.
@@ -182,15 +189,15 @@ def group_colours(palette: Palette) -> dict[str, Colour]:
 
 
 def contour_colour(palette: Palette) -> Colour:
-    """Return the colour of contours, the lines between cells first entered under different limits on f.
+    """Return the colour of contours (lines between cells that IDA* first entered under different limits on f).
 
-    The cells first entered under the newest limit are tinted with it too.
+    The cells first entered under the newest limit are tinted with this colour too.
     """
     return group_colours(palette)["new contour"]
 
 
 def region_colours(palette: Palette) -> tuple[Colour, ...]:
-    """Return the tints of regions, by colour number; neighbouring regions have different numbers."""
+    """Return the tints of regions by colour number. Neighbouring regions have different colour numbers."""
     return (
         palette.arrived,
         palette.warning,
@@ -205,7 +212,7 @@ def region_colours(palette: Palette) -> tuple[Colour, ...]:
 
 
 def closed_edge(palette: Palette) -> Colour:
-    """Return the colour of the inset edge of closed cells, a second cue in addition to their fill."""
+    """Return the colour of the edge inside closed cells, which distinguishes them where their fill is hard to see."""
     return mix(palette.closed, palette.open, 0.22)
 
 

@@ -1,4 +1,4 @@
-"""Masks and colours of markers, of marks inside cells, and of casings."""
+"""Masks and colours of markers (such as the agent), of marks inside cells, and of casings (outlines for contrast)."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -12,14 +12,14 @@ from ui.draw import masks
 from ui.draw.masks import Mask
 from ui.draw.theme import Colour, Palette, packed
 
-TEXTURES_FROM_PX = 12.0  # smallest cell with a terrain texture, in pixels
+TEXTURES_FROM_PX = 12.0  # smallest side of a cell, in pixels, at which terrain has a texture
 
 
 def window_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
     """Return the memory of a surface as uint32[row, column]. The surface is locked while the array exists.
 
-    The width of the array is the pitch of the surface, which may exceed its visible width. The array is therefore
-    contiguous on any display, and for subsurfaces too; kernels are compiled for contiguous arrays.
+    Kernels are compiled for contiguous arrays. Rows are therefore as long as the pitch of the surface, which may exceed
+    its visible width; this keeps the array contiguous on any display, and for subsurfaces too.
     """
     buffer: Any = surface.get_buffer()
     return np.frombuffer(buffer, np.uint32).reshape(surface.get_height(), surface.get_pitch() // 4)
@@ -32,7 +32,7 @@ def casing_of(palette: Palette, colour: Colour) -> Colour:
     return palette.casing_dark if is_light else palette.casing_light
 
 
-def _odd(value: float) -> int:
+def _rounded_to_odd(value: float) -> int:
     return round(value) | 1
 
 
@@ -40,23 +40,23 @@ class _Marker(NamedTuple):
     """Recipe of a marker: a shape with a casing around it. Colours are names of palette entries."""
 
     shape: Callable[..., Mask]
-    least: float  # minimum size, in design units; applies in small cells
+    least: float  # minimum size in design units, used in small cells
     share: float  # size in large cells, as a fraction of the cell's side
     ink: str = "path"
-    stands_out_from: str | None = "path"  # colour that the casing must contrast with; None: dark casing
+    stands_out_from: str | None = "path"  # colour that the casing must contrast with; None: the casing is dark
     casing: float = 2  # size of the casing minus the size of the shape, in design units
     room: float = 2  # size of the mask minus the size of the shape, in design units
-    has_dot: bool = False  # whether there is a disc in the middle
+    has_dot: bool = False  # whether a disc is drawn in the middle of the shape
 
 
-_LINES = (masks.ring, masks.square, masks.cross)
+_OUTLINE_SHAPES = (masks.ring, masks.square, masks.cross)
 """Shapes that are drawn as outlines; all other shapes are filled."""
 
 _MARKERS = {
     "agent": _Marker(masks.disc, 11, 0.62, "agent", None, casing=4, room=4),
     "unit": _Marker(masks.disc, 5, 0.6, "agent", None),
     "unit there": _Marker(masks.disc, 5, 0.6, "arrived", None),
-    # a shape of its own, because its colour is similar to the colours of the other units
+    # a different shape than other units, because the colours are similar
     "unit stuck": _Marker(masks.cross, 7, 0.7, "warning", "warning"),
     "start": _Marker(masks.square, 11, 0.7),
     "goal": _Marker(masks.ring, 15, 0.8, has_dot=True),
@@ -87,22 +87,22 @@ def marker(name: str, zoom: float, ui_scale: float, palette: Palette) -> tuple[t
 
 
 def _make(kind: _Marker, zoom: float, ui_scale: float, palette: Palette) -> tuple[tuple[Mask, int], ...]:
-    size = _odd(max(kind.least * ui_scale, kind.share * zoom))
-    room, line = _odd(size + kind.room * ui_scale), 2 * ui_scale
+    size = _rounded_to_odd(max(kind.least * ui_scale, kind.share * zoom))
+    room, line = _rounded_to_odd(size + kind.room * ui_scale), 2 * ui_scale
     shapes: list[tuple[Callable[..., Mask], float]] = [(kind.shape, size)]
     if kind.has_dot:
         shapes.append((masks.disc, max(5 * ui_scale, 0.22 * zoom)))
-    ink, casing = packed(getattr(palette, kind.ink)), packed(_casing(kind, palette))
+    ink, casing = packed(getattr(palette, kind.ink)), packed(_casing_colour(kind, palette))
     around = kind.casing * ui_scale
-    casings = [(_mask(shape, room, across + around, line + 2 * ui_scale), casing) for shape, across in shapes]
-    return (*casings, *((_mask(shape, room, across, line), ink) for shape, across in shapes))
+    casings = [(_shape_mask(shape, room, across + around, line + 2 * ui_scale), casing) for shape, across in shapes]
+    return (*casings, *((_shape_mask(shape, room, across, line), ink) for shape, across in shapes))
 
 
-def _mask(shape: Callable[..., Mask], room: int, across: float, line: float) -> Mask:
-    return shape(room, across, line) if shape in _LINES else shape(room, across)
+def _shape_mask(shape: Callable[..., Mask], room: int, across: float, line: float) -> Mask:
+    return shape(room, across, line) if shape in _OUTLINE_SHAPES else shape(room, across)
 
 
-def _casing(kind: _Marker, palette: Palette) -> Colour:
+def _casing_colour(kind: _Marker, palette: Palette) -> Colour:
     if kind.stands_out_from is None:
         return palette.casing_dark
     return casing_of(palette, getattr(palette, kind.stands_out_from))

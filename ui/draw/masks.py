@@ -6,17 +6,17 @@ import numpy as np
 import numpy.typing as npt
 
 Mask = npt.NDArray[np.uint8]
-_FINE = 8
+_FINE = 8  # sample points per pixel in each direction
 
 
-def _fine_grid(width: int, height: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _sample_grid(width: int, height: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return x and y of the sample points of a mask, in pixels from its middle."""
     x = (np.arange(width * _FINE) + 0.5) / _FINE - width / 2
     y = (np.arange(height * _FINE) + 0.5) / _FINE - height / 2
     return x[None, :], y[:, None]
 
 
-def _averaged(inside: npt.NDArray[np.bool_]) -> Mask:
+def _averaged_samples(inside: npt.NDArray[np.bool_]) -> Mask:
     height, width = inside.shape[0] // _FINE, inside.shape[1] // _FINE
     share = inside.reshape(height, _FINE, width, _FINE).mean(axis=(1, 3))
     return np.ascontiguousarray(np.round(share * 255).astype(np.uint8))
@@ -25,81 +25,81 @@ def _averaged(inside: npt.NDArray[np.bool_]) -> Mask:
 @lru_cache(maxsize=256)
 def disc(size: int, diameter: float) -> Mask:
     """Return a mask of size x size pixels with a filled circle in the middle."""
-    x, y = _fine_grid(size, size)
-    return _averaged(np.hypot(x, y) <= diameter / 2)
+    x, y = _sample_grid(size, size)
+    return _averaged_samples(np.hypot(x, y) <= diameter / 2)
 
 
 @lru_cache(maxsize=256)
 def ring(size: int, diameter: float, thickness: float) -> Mask:
-    x, y = _fine_grid(size, size)
+    x, y = _sample_grid(size, size)
     r = np.hypot(x, y)
-    return _averaged((r <= diameter / 2) & (r >= diameter / 2 - thickness))
+    return _averaged_samples((r <= diameter / 2) & (r >= diameter / 2 - thickness))
 
 
 @lru_cache(maxsize=256)
 def square(size: int, side: float, thickness: float = 1e9) -> Mask:
     """Return a mask with a square in the middle, filled unless `thickness` is given."""
-    x, y = _fine_grid(size, size)
+    x, y = _sample_grid(size, size)
     r = np.maximum(np.abs(x), np.abs(y))
-    return _averaged((r <= side / 2) & (r >= side / 2 - thickness))
+    return _averaged_samples((r <= side / 2) & (r >= side / 2 - thickness))
 
 
 @lru_cache(maxsize=256)
 def cross(size: int, side: float, thickness: float) -> Mask:
     """Return a mask with an X in the middle that fits into a square of this side."""
-    x, y = _fine_grid(size, size)
+    x, y = _sample_grid(size, size)
     is_inside = np.maximum(np.abs(x), np.abs(y)) <= side / 2
-    return _averaged(is_inside & ((np.abs(x - y) <= thickness * 0.7) | (np.abs(x + y) <= thickness * 0.7)))
+    return _averaged_samples(is_inside & ((np.abs(x - y) <= thickness * 0.7) | (np.abs(x + y) <= thickness * 0.7)))
 
 
 @lru_cache(maxsize=256)
 def diamond(size: int, diameter: float) -> Mask:
-    x, y = _fine_grid(size, size)
-    return _averaged(np.abs(x) + np.abs(y) <= diameter / 2)
+    x, y = _sample_grid(size, size)
+    return _averaged_samples(np.abs(x) + np.abs(y) <= diameter / 2)
 
 
 @lru_cache(maxsize=256)
 def arrow_head(size: int, length: float, sixteenth: int) -> Mask:
-    """Return a mask with a triangle that points in one of sixteen directions, clockwise from the right."""
+    """Return a mask with a triangle that points in direction `sixteenth` of 16, counted clockwise from the right."""
     angle = sixteenth * np.pi / 8
-    x, y = _fine_grid(size, size)
+    x, y = _sample_grid(size, size)
     along = x * np.cos(angle) + y * np.sin(angle)
     across = np.abs(y * np.cos(angle) - x * np.sin(angle))
-    return _averaged((along <= length / 2) & (across <= 0.62 * (length / 2 - along)) & (along >= -length / 2))
+    return _averaged_samples((along <= length / 2) & (across <= 0.62 * (length / 2 - along)) & (along >= -length / 2))
 
 
 @lru_cache(maxsize=64)
 def trees(size: int) -> Mask:
-    """Return the texture of trees: two small firs that leave the middle of the cell free."""
-    x, y = _fine_grid(size, size)
+    """Return the texture of trees: two small fir shapes that leave the middle of the cell free."""
+    x, y = _sample_grid(size, size)
     x, y = x / size, y / size
     inside = np.zeros(np.broadcast(x, y).shape, np.bool_)
     for at_x, at_y in ((-0.25, -0.2), (0.25, 0.22)):
-        down = y - at_y + 0.2  # distance from the tip
+        down = y - at_y + 0.2  # vertical distance from the tip of the fir, as a fraction of a cell
         inside |= (down >= 0) & (down <= 0.36) & (np.abs(x - at_x) <= 0.42 * down)
-    return _averaged(inside)
+    return _averaged_samples(inside)
 
 
 @lru_cache(maxsize=64)
 def dots(size: int) -> Mask:
     """Return the texture of swamp: four dots that leave the middle of the cell free."""
-    x, y = _fine_grid(size, size)
+    x, y = _sample_grid(size, size)
     inside = np.zeros((size * _FINE, size * _FINE), np.bool_)
     for at_x, at_y in ((-0.27, -0.12), (0.05, -0.3), (0.27, 0.1), (-0.08, 0.3)):
         inside |= np.hypot(x / size - at_x, y / size - at_y) <= 0.075
-    return _averaged(inside)
+    return _averaged_samples(inside)
 
 
 @lru_cache(maxsize=64)
 def waves(size: int) -> Mask:
     """Return the texture of water: two wave lines, above and below the middle of the cell."""
-    x, y = _fine_grid(size, size)
+    x, y = _sample_grid(size, size)
     x, y = x / size, y / size
     inside = np.zeros((size * _FINE, size * _FINE), np.bool_)
     thickness = max(0.045, 0.6 / size)
     for at_y in (-0.24, 0.24):
         inside |= np.abs(y - at_y - 0.06 * np.sin(4 * np.pi * x)) <= thickness
-    return _averaged(inside)
+    return _averaged_samples(inside)
 
 
 def empty() -> Mask:

@@ -1,7 +1,7 @@
-"""Drawing functions for the layers (ui/draw/layers/) of one panel in one frame.
+"""Picture: the map of one panel in one frame, with drawing functions for the layers (ui/draw/layers/).
 
-Kernels paint all pixels directly into the memory of the surface. The array of that memory locks the surface, so it
-exists only between `lock` and `unlock`; text is blitted while the surface is unlocked.
+Kernels paint pixels directly into the memory of the surface. The surface is locked while the array of that memory
+exists, which is between `lock` and `unlock`. Text is blitted while the surface is unlocked.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,10 +24,10 @@ from ui.model.camera import Camera
 from ui.model.run import Edits
 from ui.model.trails import Trail
 
-MARKS_FROM_PX = 6.0  # smallest cell with marks inside, in pixels
-HEAT_TRAILS_FROM_PX = 12.0  # smallest cell, in pixels, with full trails over heat
+MARKS_FROM_PX = 6.0  # smallest side of a cell, in pixels, at which marks are drawn inside cells
+HEAT_TRAILS_FROM_PX = 12.0  # smallest side of a cell, in pixels, at which whole trails are drawn while heat is shown
 THIN_SHARE, CASING_SHARE, FRAME_SHARE = 0.13, 0.07, 0.1  # widths of lines, as fractions of a cell's side
-RECENT_TICKS = 64  # number of latest ticks whose moves are emphasised
+RECENT_TICKS = 64  # number of the latest ticks whose moves are drawn wider
 
 Rect = tuple[int, int, int, int]
 Cells = npt.NDArray[np.int32]
@@ -40,12 +40,14 @@ _NO_PIXELS = np.zeros((0, 0), np.uint32)
 class Scratch:
     """Buffers that all panels of a window share, reused from frame to frame."""
 
+    # entries per pixel column of a panel, per pixel row of a panel, and per column of the map
     columns: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros((3, 0), np.uint32))
     rows: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     map_rows: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros((2, 0), np.uint8))
     kept: dict[str, Any] = field(default_factory=dict)  # values that layers cache between panels, by layer key
 
     def make_room(self, rect: Rect, map_width: int) -> None:
+        """Enlarge the buffers where a panel of this size, or a map of this width, needs more room."""
         if self.columns.shape[1] < rect[2]:
             self.columns = np.zeros((3, rect[2]), np.uint32)
         if self.rows.size < rect[3]:
@@ -83,7 +85,7 @@ class Extras:
 
 
 class Picture:
-    """Map of one panel while it is drawn: its content, its place on the surface, and functions that draw marks."""
+    """Map of one panel while it is drawn: its content, its rectangle on the surface, and functions that draw marks."""
 
     def __init__(
         self,
@@ -98,7 +100,7 @@ class Picture:
         ui_scale: float,
     ) -> None:
         grid = shown.snapshot.grid
-        self.rect, self.camera = _clipped(rect, camera, surface.get_size())
+        self.rect, self.camera = _clipped_view(rect, camera, surface.get_size())
         scratch.make_room(self.rect, grid.width)
         self.surface, self.scratch, self.ui_scale = surface, scratch, ui_scale
         self.snapshot, self.walker, self.trail = shown.snapshot, shown.walker, shown.trail
@@ -112,7 +114,7 @@ class Picture:
         self.lock()
 
     def lock(self) -> None:
-        """Map the memory of the surface; nothing can be blitted until unlock()."""
+        """Give kernels access to the pixels of the surface; blitting is impossible until unlock()."""
         self.frame = self.frame._replace(pixels=marks.window_pixels(self.surface))
 
     def unlock(self) -> None:
@@ -140,7 +142,8 @@ class Picture:
     def thin(self) -> int:
         """Return the width in pixels of trails and back-moves.
 
-        Where an agent scrubs, several of them run next to each other, so the width is limited to a fraction of a cell.
+        Where an agent moves back and forth, several of these lines share a cell. Their width is therefore
+        limited to a fraction of the cell.
         """
         return max(self.px(1), min(self.px(self.line), round(THIN_SHARE * self.zoom)))
 
@@ -150,12 +153,12 @@ class Picture:
 
     @property
     def has_casings(self) -> bool:
-        """Return whether cells have room for casings around thin lines; if not, back-moves are drawn wider instead."""
+        """Return whether cells have room for casings around thin lines; without casings, back-moves are drawn wider."""
         return self._thin_casing > 0
 
     @property
     def shown_trail(self) -> Trail | None:
-        """Return the trail to draw; None over small cells with heat, because the lines would cover the heat."""
+        """Return the trail to draw; None if heat is shown in small cells, because the lines would cover it."""
         return None if self.has_heat and self.zoom < HEAT_TRAILS_FROM_PX else self.trail
 
     def px(self, units: float) -> int:
@@ -183,7 +186,7 @@ class Picture:
     def tint(self, cells: Cells, colour: Colour, alpha: int) -> None:
         """Tint cells with a translucent colour.
 
-        Where several cells share a pixel, each contributes less, so that areas have the same colour at any zoom.
+        Where several cells share a pixel, each is tinted with less opacity. Areas have the same colour at any zoom.
 
         Args:
             cells: Cells to tint.
@@ -195,12 +198,12 @@ class Picture:
         paint.tint_cells(self.frame, np.ascontiguousarray(cells, np.int32), packed(colour), alpha)
 
     def frame_cells(self, cells: Cells, colour: Colour) -> None:
-        """Draw a frame inside each cell, so that the fill stays visible."""
+        """Draw a frame along the inside of each cell's border, so that the fill stays visible."""
         width = max(1, min(self.px(2), round(FRAME_SHARE * self.zoom)))
         paint.frame_cells(self.frame, np.ascontiguousarray(cells, np.int32), width, packed(colour))
 
     def write(self, texts: Iterable[tuple[str, int]], size: int, colour: Colour) -> None:
-        """Write texts next to the middles of cells, with a casing. A text that would overlap an earlier one is omitted.
+        """Write texts next to the middles of cells, with a casing. Omit each text that would overlap an earlier one.
 
         Args:
             texts: Pairs of a text and its cell, the most important first.
@@ -246,15 +249,15 @@ class Picture:
         made = marks.marker(name, self.zoom, self.ui_scale, self.palette)
         half = max(mask.shape[0] for mask, _ in made) / 2
         frame = self.frame
-        x += self._moved_in(x - frame.left, frame.width, half)
-        y += self._moved_in(y - frame.top, frame.height, half)
+        x += self._shift_into_view(x - frame.left, frame.width, half)
+        y += self._shift_into_view(y - frame.top, frame.height, half)
         for mask, colour in made:
             paint.stamp_at(frame, mask, x, y, colour)
 
-    def _moved_in(self, at: float, room: int, half: float) -> float:
-        """Return how far to move a marker along one axis so that it is not cut off, in cells.
+    def _shift_into_view(self, at: float, room: int, half: float) -> float:
+        """Return the distance, in cells, by which to move a marker along one axis to keep it inside the view.
 
-        The distance is at most the overhang of the marker over its cell, so that both leave the view together.
+        It is at most the overhang of the marker over its cell, so that the marker leaves the view with its cell.
         """
         most = max(0.0, half / self.zoom - 0.5)
         inside = min(max(at, half / self.zoom), (room - half) / self.zoom)
@@ -277,7 +280,7 @@ class Picture:
             paint.stamp(frame, mask, round(at_x) - size // 2, round(at_y) - size // 2, packed(tint))
 
     def cross_out(self, cell: int, colour: Colour) -> None:
-        """Draw a cross of the size of a marker over a cell, where a dragged marker cannot be dropped."""
+        """Draw a cross of the size of a marker over a cell, to show that a dragged marker cannot be dropped there."""
         frame = self.frame
         column, row = self.snapshot.grid.xy(cell)
         x, y = (column + 0.5 - frame.left) * frame.zoom, (row + 0.5 - frame.top) * frame.zoom
@@ -296,8 +299,11 @@ class Picture:
         paint.outline(frame, x0, y0, x1, y1, packed(self.palette.casing_light))
 
 
-def _clipped(rect: Rect, camera: Camera, size: tuple[int, int]) -> tuple[Rect, Camera]:
-    """Return a rectangle clipped to a surface, and the camera for the rest. Kernels do not check bounds."""
+def _clipped_view(rect: Rect, camera: Camera, size: tuple[int, int]) -> tuple[Rect, Camera]:
+    """Return a rectangle clipped to the size of a surface, and the camera for that part.
+
+    Clipping is necessary because kernels do not check bounds.
+    """
     x, y, width, height = rect
     x0, y0 = max(0, x), max(0, y)
     x1, y1 = min(size[0], x + width), min(size[1], y + height)

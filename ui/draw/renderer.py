@@ -1,4 +1,4 @@
-"""Drawing of one panel's map, layer by layer (ui/draw/layers/): the world, and the agent's search and path."""
+"""Drawing of the map of one panel. Cells are filled first, then the layers (ui/draw/layers/) draw marks on top."""
 
 from collections.abc import Iterable, Sequence
 
@@ -28,7 +28,8 @@ from ui.model.layers import LayerState
 from ui.model.run import Edits
 
 PREVIEW_ALPHA = 110  # opacity of the brush preview, of 255
-EDGES_FROM_PX = 2.0  # smallest cell, in pixels, with edges around walls; in smaller cells they would cover half the map
+# smallest side of a cell, in pixels, at which walls have an edge while heat is shown, so that edges do not hide the map
+EDGES_FROM_PX = 2.0
 DOT_SHARE = 0.22  # side of a dot, as a fraction of a cell's side
 
 
@@ -62,9 +63,9 @@ class MapRenderer:
             rect: Rectangle of the map on the surface.
             camera: Part of the map to show.
             shown: Content of the panel.
-            layers: Layers and heat that are switched on.
+            layers: Visible layers, and the kind of heat.
             palette: Colours of the theme.
-            scale: Heat scale that all panels share; None: an empty scale of the chosen heat.
+            scale: Heat scale that all panels share; None: a scale of the chosen heat for cells without any.
             glide: Progress of the agent from its last cell to the present one, 0 to 1.
             edits: Recent edits of the map, by cell.
             hover: Cell to outline, usually the cell under the mouse.
@@ -111,7 +112,7 @@ def _draw_layers(picture: Picture, layers: Iterable[Layer]) -> None:
 
 
 def _fill(picture: Picture, state: LayerState) -> Table:
-    """Fill every cell and return the table of colours that was used."""
+    """Fill every cell; return the colour table that was used (see fill_table())."""
     has_dots, has_edges = picture.zoom >= DOTS_FROM_PX, picture.zoom >= EDGED_FROM_PX
     hidden = _hidden_fills(picture, state)
     table = fill_table(picture.palette, hidden, picture.scale, has_dots, has_edges)
@@ -140,7 +141,7 @@ def _draw_around_heat(picture: Picture, scale: HeatScale) -> None:
 
 
 def _hidden_fills(picture: Picture, state: LayerState) -> int:
-    """Return the bits of cell words that have no fill: their layer is off, hidden by heat, or declines."""
+    """Return the bits of cell words not to fill: their layer is off, covered by heat, or does not fill now."""
     hidden = 0
     for layer in BY_DEPTH:
         is_covered = layer.is_replaced_by_heat and picture.has_heat
@@ -160,7 +161,7 @@ def _write_values(picture: Picture, table: Table) -> None:
 
 
 def _draw_last_expansion(picture: Picture) -> None:
-    """Mark the last of the expansions shown so far, in slow motion."""
+    """Mark the last one of the revealed expansions, in slow motion."""
     if picture.walker is not None and picture.extras.reveal:
         shown = CellFlags.last_expanded(picture.walker)[: picture.extras.reveal]
         if shown.size:

@@ -1,4 +1,4 @@
-"""Drawing of all maps of a run. The window, each picture and each film have one scene of their own.
+"""Drawing of all maps of a run. The window, each exported picture and each film have a MapView (a scene) of their own.
 
 A scene knows where each panel is, which part of the map it shows, and in which colours. It does not handle the
 mouse, the keyboard, time or controls.
@@ -51,13 +51,13 @@ class MapView:
         chosen: Callable[[], Sequence[Panel]],
         places: Callable[[int], Layout],
     ) -> None:
-        """Create a scene that draws nothing until refresh() and draw_map() are called.
+        """Create a scene. Call refresh() once per frame, then draw_map() for each panel.
 
         Args:
             run: Callback that returns the run to draw.
             palette: Colours of the theme.
             scale: Pixels per design unit.
-            layers: Layers and heat that are switched on.
+            layers: Visible layers, and the kind of heat.
             views: Cameras of the panels.
             first: Callback that returns the index of the panel that a heat map A - B uses as A.
             chosen: Callback that returns the panels to show.
@@ -69,9 +69,9 @@ class MapView:
         self.cells: dict[PanelKey, CellFlags] = {}
         self.heat_scale: HeatScale = scale_for(layers.heat)
         self.left_out: frozenset[str] = frozenset()  # keys of layers that are not drawn even if they are on
-        self.hides_heat = False  # set in slow motion, where heat would cover the cells that are being searched
+        self.hides_heat = False  # whether to hide heat: in slow motion it would cover the cells that are being searched
         self.alone: int | None = None  # index of the only panel in view; None: all shown panels
-        self._drawn: tuple[Run, object] | None = None  # run that `cells` belongs to, and its generation
+        self._drawn: tuple[Run, object] | None = None  # run shown by `cells`, and its generation counter
 
     # --- panels and their rectangles --------------------------------------------------------------
 
@@ -92,7 +92,7 @@ class MapView:
 
     @property
     def agent_layers(self) -> tuple[Layer, ...]:
-        """Return the layers that apply to the agents on screen; a crowd counts only while one agent is selected."""
+        """Return the layers that apply to the agents on screen. A crowd counts only if it has a selected agent."""
         return layers_of(panel.view.spec for panel in self.shown_panels if self.run.followed(panel.key) is not None)
 
     def panel_at(self, position: Size) -> tuple[Panel, PanelBoxes] | None:
@@ -133,10 +133,10 @@ class MapView:
         """Return the panels A and B of a heat map A - B; empty if another heat is shown."""
         if self.heat.kind != "difference":
             return ()
-        a, b = self._compared()
+        a, b = self._compared_indices()
         return (self.run.panels[a], self.run.panels[b]) if a != b else ()
 
-    def _compared(self) -> tuple[int, int]:
+    def _compared_indices(self) -> tuple[int, int]:
         """Return the indices of panels A and B. If only one panel is in view, it is one of the two."""
         pair = self.run.compared(self._first())
         return pair if self.alone is None or self.alone in pair else self.run.compared(self.alone)
@@ -144,7 +144,7 @@ class MapView:
     # --- drawing ----------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Update the cell words of all panels to their snapshots; start new ones if the run was replaced."""
+        """Update flags and heat of all cells to the present snapshots; rebuild them if the run was replaced."""
         self.renderer.ui_scale = self.scale
         drawn = self.run, self.run.generation
         if drawn != self._drawn:
@@ -155,7 +155,7 @@ class MapView:
             del self.cells[gone]
         for panel in panels:
             self.cells.setdefault(panel.key, CellFlags())
-        self.heat_scale = update_all([self._shown(panel) for panel in panels], self.heat, self._compared())
+        self.heat_scale = update_all([self._shown(panel) for panel in panels], self.heat, self._compared_indices())
 
     def _shown(self, panel: Panel) -> Shown:
         return Shown(self.cells[panel.key], panel.snapshot, panel.mind, self.run.trails[panel.key], panel.crowd)

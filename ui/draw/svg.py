@@ -1,7 +1,7 @@
-"""Export of a panel as an SVG drawing for papers. Files are small, because cells of the same kind form one path.
+"""Export of a panel as an SVG drawing for papers. Files are small, because all cells of one kind form a single path.
 
-On the map the unit is a cell. The layers (ui/draw/layers/) return their own elements; this module adds the page with
-its title and legend, the background and walls, and the heat.
+The unit of length on the map is a cell. The layers (ui/draw/layers/) return their own elements; this module adds the
+page with its title and legend, the background and walls, and the heat.
 """
 
 from collections.abc import Iterable
@@ -28,8 +28,8 @@ from ui.model.trails import Trail
 
 FONT = "Noto Sans, Helvetica, Arial, sans-serif"
 PAGE = 800.0  # width of the drawing, in SVG user units
-TITLE_HEIGHT, LEGEND_ROW = 34.0, 22.0  # in SVG user units
-LINES_ACROSS = 260.0  # shorter side of the shown part of the map, in line widths
+TITLE_HEIGHT, LEGEND_ROW = 34.0, 22.0  # heights of the title and of one row of the legend, in SVG user units
+LINES_ACROSS = 260.0  # shorter side of the shown part of the map, as a multiple of an ordinary line width
 MIN_LINE = 0.16  # minimum width of a line, in cells
 
 
@@ -52,7 +52,7 @@ def panel_svg(run: Run, key: PanelKey, look: Look, *, has_legend: bool = True, h
     here = panels.index(panel)
     compared = run.compared(here)
     scale = update_all(shown, look.heat, compared)
-    names = compared_names(*(panels[place] for place in compared))
+    names = compared_names(*(panels[index] for index in compared))
     page = _Page(run, panel, shown[here].cells, run.trails[key], look, scale, names)
     return page.text(has_legend, has_title)
 
@@ -113,7 +113,7 @@ class _Page:
         below = above + height * zoom
         rows = self._legend_rows(self._legend()) if has_legend else []
         whole = below + (LEGEND_ROW * len(rows) + 8.0 if rows else 0.0)
-        place = f"translate(0 {n(above)}) scale({n(zoom)}) translate({n(-self.box[0])} {n(-self.box[1])})"
+        transform = f"translate(0 {n(above)}) scale({n(zoom)}) translate({n(-self.box[0])} {n(-self.box[1])})"
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',
             '<svg xmlns="http://www.w3.org/2000/svg" version="1.1" stroke="none" '
@@ -122,27 +122,27 @@ class _Page:
             f"<desc>{escape(self._description())}</desc>",
             *self._ground(whole),
             *(self._title() if has_title else ()),
-            f'<g transform="{place}">',
-            *self._clip(),
-            *self._fills(),
+            f'<g transform="{transform}">',
+            *self._clip_group(),
+            *self._map_fills(),
             f'<g transform="translate(.5 .5)" fill="none" stroke-linecap="round" stroke-linejoin="round" '
             f'stroke-width="{n(self.drawing.line)}">',
             *self._lines_and_marks(),
             "</g>",
             "</g>",
             "</g>",
-            *self._drawn_legend(rows, below + 6.0),
+            *self._legend_elements(rows, below + 6.0),
             "</svg>",
         ]
         return "\n".join(lines) + "\n"
 
     def _ground(self, height: float) -> Iterable[str]:
-        """Yield a dark background for the dark theme, whose light text would not be readable on white paper."""
+        """Yield a dark background if the theme is dark, because its light text would not be readable on white paper."""
         if self.look.theme == "dark":
             yield f'<rect {box(0.0, 0.0, PAGE, height)} fill="{hexed(self.palette.window)}"/>'
 
-    def _clip(self) -> Iterable[str]:
-        """Yield the start of the group of everything on the map, clipped if only a part of the map is shown."""
+    def _clip_group(self) -> Iterable[str]:
+        """Yield the start tag of the group with all map elements, clipped if only a part of the map is shown."""
         if self.box == (0.0, 0.0, float(self.width), float(self.height)):
             yield "<g>"  # no clip path, because some simple viewers fail on it
         else:
@@ -168,26 +168,26 @@ class _Page:
 
     # --- the map ----------------------------------------------------------------------------------
 
-    def _fills(self) -> Iterable[str]:
+    def _map_fills(self) -> Iterable[str]:
         palette, drawing = self.palette, self.drawing
         shown = self._shown()
         yield f'<rect width="{self.width}" height="{self.height}" fill="{hexed(palette.free)}"/>'
-        if drawing.has_heat:  # over heat, all walls look alike and have a thin edge
-            yield from self._walls(drawing.words & bits.PASSABLE == 0, hot_edge(palette), 0.4)
+        if drawing.has_heat:  # while heat is shown, trees look like walls, and both have a thin edge
+            yield from self._wall_paths(drawing.words & bits.PASSABLE == 0, hot_edge(palette), 0.4)
             yield from self._heat()
             return
         is_rock = drawing.words & bits.TERRAIN == bits.ROCK
-        yield from self._walls(is_rock | (drawing.words & self._bare_blocked() != 0), palette.wall, 0.6)
+        yield from self._wall_paths(is_rock | (drawing.words & self._unfilled_blocked_bits() != 0), palette.wall, 0.6)
         for layer in shown:
             yield from self._filled(layer)
 
-    def _walls(self, flat: Mask, edge: Colour, lines: float) -> Iterable[str]:
-        """Yield walls in the background colour, with an edge of `lines` ordinary line widths."""
+    def _wall_paths(self, flat: Mask, edge: Colour, lines: float) -> Iterable[str]:
+        """Yield the cells of a mask in the background colour, with an edge of `lines` ordinary line widths."""
         stroke = f' stroke="{hexed(edge)}" stroke-width="{n(lines * self.drawing.line)}"'
         return self.drawing.fill(flat, self.palette.outside, stroke)
 
-    def _bare_blocked(self) -> int:
-        """Return the bits of blocked cells that no visible layer fills."""
+    def _unfilled_blocked_bits(self) -> int:
+        """Return the bits of blocked cells (walls, trees) that no visible layer fills."""
         bare = bits.BLOCKED
         for layer in self._shown():
             bare &= ~layer.fills
@@ -201,11 +201,11 @@ class _Page:
         for band in range(1, bits.BANDS + 1 if bands.size else 1):
             colour = band_colour(self.scale, band, self.palette)
             if colour and band == 1 and self.scale.has_dots:
-                yield from self._dots((bands == band) & is_passable, dot_colour(self.palette, self.scale))
+                yield from self._dot_path((bands == band) & is_passable, dot_colour(self.palette, self.scale))
             elif colour:
                 yield from self.drawing.fill((bands == band) & is_passable, colour)
 
-    def _dots(self, flat: Mask, colour: Colour) -> Iterable[str]:
+    def _dot_path(self, flat: Mask, colour: Colour) -> Iterable[str]:
         """Yield a small square in the middle of each cell of a mask."""
         corner, side = n(0.5 - DOT_SHARE / 2), n(DOT_SHARE)
         places = (self.drawing.xy(int(cell)) for cell in flat.nonzero()[0])
@@ -247,7 +247,7 @@ class _Page:
         )
 
     def _legend_rows(self, entries: list[tuple[str, str]]) -> list[list[tuple[float, str, str]]]:
-        """Return the legend entries in rows of (x, name, swatch) that fit the width of the page."""
+        """Return the legend entries as rows of (x, name, swatch), each row as long as fits the width of the page."""
         rows: list[list[tuple[float, str, str]]] = []
         x = PAGE
         for name, drawing in entries:
@@ -259,7 +259,7 @@ class _Page:
             x += width
         return rows
 
-    def _drawn_legend(self, rows: list[list[tuple[float, str, str]]], top: float) -> Iterable[str]:
+    def _legend_elements(self, rows: list[list[tuple[float, str, str]]], top: float) -> Iterable[str]:
         ink = hexed(self.palette.text)
         for number, row in enumerate(rows):
             y = top + LEGEND_ROW * number

@@ -1,7 +1,8 @@
-"""SVG path data of shapes: outlines around cells, and lines through their middles. The unit is a cell.
+"""SVG path data: outlines around cells, and lines through the middles of cells. The unit of length is a cell.
 
-Walls and other fills are outlines around all cells of a kind instead of one rectangle per cell. That avoids seams
-between neighbours in viewers, and takes a tenth of the bytes. Lines are split into straight runs. Does not use pygame.
+Walls and other fills are outlines around all cells of a kind instead of one rectangle per cell. Outlines have no seams
+between neighbouring cells in viewers, and take a tenth of the bytes. Lines are split into straight runs. Does not use
+pygame.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,11 +21,11 @@ Mask = npt.NDArray[np.bool_]
 
 
 def outline_path(mask: Mask) -> str:
-    """Return the outlines around all set cells of a mask [row, column], as path data for the even-odd fill rule."""
-    across, down = _edges(mask), _edges(mask.T)
+    """Return path data of the outlines around the set cells of a mask [row, column], for the even-odd fill rule."""
+    across, down = _horizontal_edges(mask), _horizontal_edges(mask.T)
     # Horizontal and vertical edges are oriented oppositely around the inside, so that they join to closed loops.
-    next_across = _by_start((x0, y, x1, y) if right else (x1, y, x0, y) for y, x0, x1, right in across)
-    next_down = _by_start((x, y1, x, y0) if right else (x, y0, x, y1) for x, y0, y1, right in down)
+    next_across = _ends_by_start((x0, y, x1, y) if right else (x1, y, x0, y) for y, x0, x1, right in across)
+    next_down = _ends_by_start((x, y1, x, y0) if right else (x, y0, x, y1) for x, y0, y1, right in down)
     parts = []
     while next_across:
         start = next(iter(next_across))
@@ -32,12 +33,12 @@ def outline_path(mask: Mask) -> str:
     return "".join(parts)
 
 
-def _edges(mask: Mask) -> list[tuple[int, int, int, bool]]:
-    """Return the horizontal edges between set and unset cells: (y, from x, to x, whether the set cells are below)."""
+def _horizontal_edges(mask: Mask) -> list[tuple[int, int, int, bool]]:
+    """Return horizontal edges between set and unset cells as (y, first x, last x, whether the set cells are below)."""
     height, width = mask.shape
     padded = np.zeros((height + 2, width), np.int8)
     padded[1:-1] = mask
-    change = np.diff(padded, axis=0)  # 1: set cells begin below this line; -1: they end above it
+    change = np.diff(padded, axis=0)  # 1: only the cell below this line is set; -1: only the cell above it
     found = []
     for kind in (1, -1):
         hits = np.zeros((height + 1, width + 2), np.int8)
@@ -48,8 +49,11 @@ def _edges(mask: Mask) -> list[tuple[int, int, int, bool]]:
     return found
 
 
-def _by_start(edges: Iterable[tuple[int, int, int, int]]) -> dict[Point, list[Point]]:
-    """Return the ends of edges by their start; two edges start at a corner where two cells touch diagonally."""
+def _ends_by_start(edges: Iterable[tuple[int, int, int, int]]) -> dict[Point, list[Point]]:
+    """Return a table from the start of edges to their ends.
+
+    Two edges share a start where two set cells touch only diagonally.
+    """
     found: dict[Point, list[Point]] = {}
     for x0, y0, x1, y1 in edges:
         found.setdefault((x0, y0), []).append((x1, y1))
@@ -57,7 +61,7 @@ def _by_start(edges: Iterable[tuple[int, int, int, int]]) -> dict[Point, list[Po
 
 
 def _loop(start: Point, next_across: dict[Point, list[Point]], next_down: dict[Point, list[Point]]) -> str:
-    """Return one closed outline, and remove its edges from both tables."""
+    """Return path data of one closed outline through `start`, and remove its edges from both tables."""
     parts = [f"M{start[0]} {start[1]}"]
     here = start
     while True:
@@ -100,7 +104,7 @@ def line_path(points: Sequence[Point]) -> str:
 
 
 def piece(dx: int, dy: int) -> str:
-    """Return the path command of a straight line to a relative point."""
+    """Return the path command of a straight line by (dx, dy)."""
     if dy == 0:
         return f"h{dx}" if dx else ""
     return f"v{dy}" if dx == 0 else f"l{dx} {dy}"

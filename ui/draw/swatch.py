@@ -1,4 +1,4 @@
-"""Swatch: a small patch of map on which a legend shows the mark of a layer."""
+"""Swatch: a small patch of map that shows the mark of a layer in a legend."""
 
 import numpy as np
 import pygame
@@ -11,7 +11,7 @@ from ui.draw.map_colours import fill_table
 from ui.draw.theme import Colour, Palette, packed
 
 STRIP = np.arange(3, dtype=np.int32)
-"""Three cells in a row. Their middles are at the left edge, in the middle and at the right edge of a swatch."""
+"""Indices of three cells in a row. Their middles are at the left edge, the middle and the right edge of a swatch."""
 
 
 class Swatch:
@@ -33,14 +33,14 @@ class Swatch:
 
     @property
     def halves(self) -> Frame:
-        """Return a frame in which the first two cells of STRIP are the left and the right half of the swatch."""
+        """Return a frame in which cells 0 and 1 of STRIP fill the left and the right half of the swatch."""
         return self.frame._replace(left=0.0)
 
     def fill(self, left: int, right: int, colour: int) -> None:
         paint.fill_rect(self.frame, left, 0, right, self.height, colour)
 
     def fill_words(self, *words: int) -> None:
-        """Fill equal parts, from left to right, with the colours of these cell words on the map."""
+        """Fill equal parts of the swatch, from left to right, with the colours of cells with these words."""
         table = fill_table(self.palette, 0, None)
         for i, word in enumerate(words):
             left, right = i * self.width // len(words), (i + 1) * self.width // len(words)

@@ -1,7 +1,7 @@
-"""Colours of the window and of the map, in a dark and a light palette, with one colour per meaning.
+"""Colours of the window and of the map, in a dark and a light palette. Each meaning has a colour of its own.
 
 tests/test_palette.py checks that the map colours are distinguishable in greyscale and under three simulated colour
-vision deficiencies. Orange is reserved for back-moves and edits; one accent marks everything that can be clicked.
+vision deficiencies. Orange is reserved for back-moves and edits, and the accent colour for clickable elements.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ RED = rgb("#E5484D")
 
 
 def packed(colour: Colour) -> int:
-    """Return the colour in the pixel format of the window, 0x00RRGGBB."""
+    """Return the colour as one integer in the pixel format of the window, 0x00RRGGBB."""
     return colour[0] << 16 | colour[1] << 8 | colour[2]
 
 
@@ -36,18 +36,18 @@ class Palette:
     name: str
     # colours of the window
     window: Colour
-    surface: Colour  # panels and bars
-    raised: Colour  # buttons, fields
+    surface: Colour  # background of panels and bars
+    raised: Colour  # background of buttons and fields
     hover: Colour
     edge: Colour
     text: Colour
-    dim: Colour  # labels, keys
+    dim: Colour  # text of labels and keys
     accent: Colour
     on_accent: Colour
-    warning: Colour  # orange: back-moves, edits, restarts
+    warning: Colour  # orange, for back-moves, edits and restarts
     arrived: Colour  # success, such as an agent at its goal
     # colours of the map
-    outside: Colour  # background around the map, and inside walls, of which only the edge is drawn
+    outside: Colour  # background around the map, and of walls that are drawn as outlines
     free: Colour
     wall: Colour
     trees: Colour
@@ -139,8 +139,8 @@ LIGHT = _palette(
 
 PALETTES = {p.name: p for p in (DARK, LIGHT)}
 
-# Colour maps for heat, sampled evenly from dark to bright. Steps in lightness are even for all kinds of colour vision.
-_RAMPS = {
+# Colour maps for heat as evenly spaced samples from dark to bright. Lightness rises evenly in all kinds of vision.
+_COLOUR_RAMPS = {
     "inferno": "000004 0B0724 210C4A 3D0965 57106E 71196E 8A226A A32C61 BC3754 D24644 E45A31 F1731D F98E09 FCAC11 "
     "F9CB35 F2EA69 FCFFA4",
     "cividis": "00224E 002E6A 1A386F 32436D 434E6C 535A6D 61656F 6F7073 7D7C78 8C8878 9B9476 ABA072 BCAE6C CDBB63 "
@@ -151,17 +151,22 @@ _RAMPS = {
     "magma": "000004 0A0822 1D1147 36106B 51127C 6A1C81 832681 9C2E7F B73779 D0416F E75263 F56B5C FC8961 FEA772 "
     "FEC488 FDE2A3 FCFDBF",
 }
-HEAT_MAPS = tuple(_RAMPS)
+HEAT_MAPS = tuple(_COLOUR_RAMPS)
 
-_ENDS = {"dark": (0.30, 0.98), "light": (0.90, 0.12)}
-"""Positions on the colour map, 0 to 1, of the lowest and the highest band.
+_RAMP_ENDS = {"dark": (0.30, 0.98), "light": (0.90, 0.12)}
+"""Positions of the lowest and the highest heat band on the colour map, 0 (dark) to 1 (bright), by palette.
 
-The higher the value, the more it contrasts with the free terrain, so on light terrain the bright end comes first. The
-lowest band is still distinguishable from the terrain.
+Higher bands contrast more with free terrain, so in the light palette low bands are bright. The lowest band is still
+distinguishable from free terrain.
 """
 
-_GREY_ENDS = {"dark": (0.28, 1.0), "light": (0.68, 0.0)}  # values for "greys", because free terrain is grey as well
-_MIN_BANDS = 3  # number of bands that span the colour map at least, so that two visits do not get the strongest colour
+_GREY_RAMP_ENDS = {
+    "dark": (0.28, 1.0),
+    "light": (0.68, 0.0),
+}  # values for "greys", because free terrain is grey as well
+_MIN_BANDS = (
+    3  # smallest number of bands that span the whole colour map; with fewer, the strongest colours are not used
+)
 
 
 @lru_cache(maxsize=256)
@@ -173,16 +178,16 @@ def heat_colours(name: str, palette: Palette, count: int) -> tuple[Colour, ...]:
         palette: Theme; it determines which part of the colour map is used.
         count: Number of bands.
     """
-    ramp = [rgb(f"#{code}") for code in _RAMPS[name].split()]
-    low, high = (_GREY_ENDS if name == "greys" else _ENDS)[palette.name]
+    ramp = [rgb(f"#{code}") for code in _COLOUR_RAMPS[name].split()]
+    low, high = (_GREY_RAMP_ENDS if name == "greys" else _RAMP_ENDS)[palette.name]
     steps = max(count, _MIN_BANDS) - 1
-    return tuple(_on_ramp(ramp, low + (high - low) * i / steps) for i in range(count))
+    return tuple(_ramp_colour(ramp, low + (high - low) * i / steps) for i in range(count))
 
 
-def _on_ramp(ramp: list[Colour], share: float) -> Colour:
-    place = share * (len(ramp) - 1)
-    below = min(int(place), len(ramp) - 2)
-    return mix(ramp[below], ramp[below + 1], place - below)
+def _ramp_colour(ramp: list[Colour], share: float) -> Colour:
+    position = share * (len(ramp) - 1)
+    below = min(int(position), len(ramp) - 2)
+    return mix(ramp[below], ramp[below + 1], position - below)
 
 
 def _colours(codes: str) -> tuple[Colour, ...]:

@@ -14,7 +14,7 @@ from ui.draw.map_colours import EDGED_FROM_PX, edge_width, fill_table
 from ui.draw.theme import Palette, packed
 
 FOLDER = ROOT / "assets" / "thumbs"
-"""Folder with the pictures of the examples, which `make thumbs` creates."""
+"""Folder with pictures of the examples, created by `make thumbs`."""
 
 SIDE = 220
 """Longer side of a picture in FOLDER, in pixels."""
@@ -43,7 +43,7 @@ def thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], palette:
 
 
 def example_picture(name: str, size: tuple[int, int], palette: Palette) -> pygame.Surface | None:
-    """Return the picture of an example that is part of the program, scaled into `size`; None if there is none."""
+    """Return the picture from FOLDER of an example, scaled to fit into `size`; None if FOLDER has no picture of it."""
     path = FOLDER / name_of(name, palette.name)
     if not path.is_file():
         return None
@@ -57,20 +57,20 @@ def name_of(example: str, theme: str) -> str:
     return f"{example}-{theme}.jpg"
 
 
-def _mark(picture: pygame.Surface, name: str, place: tuple[int, int], scale: float, palette: Palette) -> None:
-    """Draw a marker on a cell, moved inwards where the border would cut it off."""
+def _mark(picture: pygame.Surface, name: str, point: tuple[int, int], scale: float, palette: Palette) -> None:
+    """Draw a marker on a cell; near the border it is moved inwards, so that it is not cut off."""
     size = picture.get_size()
     frame = Frame(marks.window_pixels(picture), 0, 0, *size, 1.0, 0.0, 0.0, *size)
     made = marks.marker(name, scale, max(0.75, min(size) / 300), palette)
     reach = max(mask.shape[0] // 2 for mask, _ in made)
-    x, y = (_within(at, scale, room, reach) for at, room in zip(place, size, strict=True))
+    x, y = (_within(coordinate, scale, room, reach) for coordinate, room in zip(point, size, strict=True))
     for mask, colour in made:
         paint.stamp(frame, mask, x - mask.shape[0] // 2, y - mask.shape[0] // 2, colour)
 
 
-def _within(place: int, scale: float, room: int, reach: int) -> int:
-    """Return the pixel coordinate of a cell's middle, moved to at least `reach` from the border."""
-    return min(max(round((place + 0.5) * scale), reach), max(reach, room - 1 - reach))
+def _within(coordinate: int, scale: float, room: int, reach: int) -> int:
+    """Return the x or y in pixels of a cell's middle, moved to at least `reach` pixels from the border."""
+    return min(max(round((coordinate + 0.5) * scale), reach), max(reach, room - 1 - reach))
 
 
 def _filled(grid: Grid, size: tuple[int, int], scale: float, palette: Palette) -> pygame.Surface:

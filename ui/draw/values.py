@@ -1,4 +1,4 @@
-"""Numbers g, h and f, written into cells that are large enough for them."""
+"""Numbers g, h and f of the search, written into cells that are large enough for text."""
 
 from math import isfinite
 
@@ -16,8 +16,8 @@ from ui.draw.theme import rgb
 from ui.model.camera import Camera
 from ui.model.cell_values import values_of
 
-TEXT_FROM_PX = 48.0  # smallest cell with numbers, in pixels at scale 1
-WIDE_FROM_PX = 80  # smallest cell in which g and h fit next to each other with four digits, in pixels at scale 1
+TEXT_FROM_PX = 48.0  # smallest side of a cell with numbers, in design units
+WIDE_FROM_PX = 80  # smallest side of a cell in which g and h fit side by side with four digits each, in design units
 
 _DARK_INK, _LIGHT_INK = rgb("#14171C"), rgb("#F1F3F6")
 _fonts = Fonts()
@@ -71,7 +71,7 @@ def draw_values(
 
 
 def short(value: float, most: int) -> str:
-    """Return a number as text, with one decimal if that takes at most `most` characters, otherwise rounded."""
+    """Return a number as text, with one decimal if the text then has at most `most` characters, else rounded."""
     if not isfinite(value):
         return "inf"
     text = f"{value:.1f}".removesuffix(".0")
@@ -79,7 +79,7 @@ def short(value: float, most: int) -> str:
 
 
 def _ink_on(colour: int) -> tuple[int, int, int]:
-    """Return the dark or the light text colour, depending on which is easier to read on a packed colour."""
+    """Return the text colour, dark or light, that is easier to read on a background of this packed colour."""
     red, green, blue = colour >> 16 & 255, colour >> 8 & 255, colour & 255
     return _DARK_INK if 0.299 * red + 0.587 * green + 0.114 * blue > 130 else _LIGHT_INK
 

@@ -1,4 +1,4 @@
-"""Warm-up of the drawing kernels: tiny maps are drawn in every way, so that no kernel is compiled during a frame."""
+"""Warm-up of the drawing kernels: tiny maps are drawn with all layers, so that later frames compile no kernel."""
 
 from dataclasses import replace
 from typing import Any
@@ -30,15 +30,19 @@ from ui.model.trails import Trail
 
 ROWS = ("..........", ".@@@@@@@..", "......T@..", ".@@@@@@@..", ".S..WW....")
 ZOOMS = (0.5, 2.0, 8.0, 16.0, 50.0)
-FIRST_ZOOM, FIRST_SMALL_ZOOM = 16.0, 8.0  # both, because trails over heat are drawn differently in small cells
-FIRST_HEATS = ("off", *2 * ("scrub",), *2 * ("visits",), *2 * ("expansions",))  # first all cells, then changed cells
+FIRST_ZOOM, FIRST_SMALL_ZOOM = (
+    16.0,
+    8.0,
+)  # sides of a cell in pixels; small cells use other kernels for trails over heat
+# kinds of heat; each is drawn twice, because the first frame updates all cells and the second only changed cells
+FIRST_HEATS = ("off", *2 * ("scrub",), *2 * ("visits",), *2 * ("expansions",))
 SIZE = (96, 64)
 
 
 def warm_first_picture(kind: str) -> None:
-    """Compile the kernels that a panel of this kind of agent needs with default settings: layers, heat and legend."""
+    """Compile the kernels that layers, heat and legend of a panel with this kind of agent need by default."""
     surface = pygame.Surface(SIZE, 0, 32)
-    world = _scene()
+    world = _tiny_world()
     walker = world.add(AgentConfig(kind))
     trail, cells = Trail(walker.position, 0, world.grid), CellFlags()
     for i, heat in enumerate((*FIRST_HEATS, *(("learned", "learned") if walker.spec.keeps_h else ()))):
@@ -67,7 +71,7 @@ def warm_first_picture(kind: str) -> None:
 def warm_crowd_picture() -> None:
     """Compile the kernels that draw a crowd: dots, tails and visits."""
     surface = pygame.Surface(SIZE, 0, 32)
-    world = _scene()
+    world = _tiny_world()
     walker = world.add(AgentConfig("tb-wa", group="crowd"))
     world.advance(2)
     tails = np.array([[walker.start, walker.position]], np.int32)
@@ -78,7 +82,7 @@ def warm_crowd_picture() -> None:
         _draw(surface, shown, LayerState(heat=HeatSetting(heat)), FIRST_ZOOM)
 
 
-def _scene() -> World:
+def _tiny_world() -> World:
     return World(Grid.from_rows(list(ROWS)), 20, 29, BY_KEY, budget=12, watched=True)
 
 
@@ -86,7 +90,7 @@ def warm_pictures() -> None:
     """Compile all drawing kernels, by drawing every layer and every kind of heat at several zooms."""
     pygame.font.init()
     surface = pygame.Surface(SIZE, 0, 32)
-    world = _scene()
+    world = _tiny_world()
     for params in ({"shortcut": True}, {"share": 0.5, "trace_rate": 1.0}):
         world.add(AgentConfig("tba", params=params))
     trails = [Trail(w.position, 0, world.grid) for w in world.walkers]
@@ -98,7 +102,7 @@ def warm_pictures() -> None:
         for walker, trail in zip(world.walkers, trails, strict=True):
             trail.append(walker.rows)
         _draw_all(surface, world, trails, cells, HEAT_KINDS[tick % len(HEAT_KINDS)], ZOOMS[tick % len(ZOOMS)])
-    _call_the_rest(world, cells[0])
+    _call_remaining_kernels(world, cells[0])
     frame = Frame(window_pixels(surface), 0, 0, *SIZE, FIRST_ZOOM, 0.0, 0.0, world.grid.width, world.grid.height)
     paint.frame_cells(frame, np.array([0], np.int32), 1, 0)
     del frame  # the frame locks the surface while it exists
@@ -106,8 +110,8 @@ def warm_pictures() -> None:
         legend_swatch(surface, (0, 0, 20, 12), layer, DARK)
 
 
-def _call_the_rest(world: World, cells: CellFlags) -> None:
-    """Call the kernels that a short run may not reach."""
+def _call_remaining_kernels(world: World, cells: CellFlags) -> None:
+    """Call the kernels that a short run may not call, so that they are compiled too."""
     view = world.walkers[0].agent.view()
     search, detour = view.search, view.detour
     assert search is not None and detour is not None

@@ -18,7 +18,7 @@ from ui.draw.swatch import Swatch
 from ui.model.crowds import Crowd
 
 WALKING, THERE, STUCK = 0, 1, 2
-"""Kinds of agents in a crowd, each with a marker of its own."""
+"""States of agents in a crowd, each drawn with its own marker: walking, arrived, stopped without arriving."""
 
 
 def draw(picture: Picture) -> None:
@@ -39,13 +39,13 @@ def _draw_crowd(picture: Picture, crowd: Crowd) -> None:
 
 
 def kinds_of(numbers: CrowdNumbers) -> npt.NDArray[np.uint8]:
-    """Return the kind of each agent of a crowd: WALKING, THERE (arrived) or STUCK (stopped without arriving)."""
+    """Return WALKING, THERE (arrived) or STUCK (stopped without arriving) for each agent of a crowd."""
     kinds = np.where(numbers.has_arrived, THERE, np.where(numbers.statuses == Status.ACTIVE, WALKING, STUCK))
     return kinds.astype(np.uint8)
 
 
 def _place(picture: Picture, walker: WalkerView) -> tuple[float, float]:
-    """Return the point of the agent's middle on the map, interpolated between its last cell and the present one."""
+    """Return the map point of the agent's middle; during a move it is interpolated between the two cells."""
     grid, trail, glide = picture.snapshot.grid, picture.trail, picture.extras.glide
     x, y = grid.xy(walker.position)
     if trail is not None and len(trail) > 1 and glide < 1.0 and trail.last_tick == picture.snapshot.tick:
@@ -61,7 +61,7 @@ def swatch(swatch: Swatch) -> None:
 
 def svg(drawing: SvgPainter) -> Iterable[str]:
     if drawing.crowd is not None:
-        yield from _crowd_svg(drawing, drawing.crowd)
+        yield from _crowd_elements(drawing, drawing.crowd)
         if not drawing.has_mind:
             return
     x, y = drawing.xy(drawing.view.position)
@@ -69,7 +69,7 @@ def svg(drawing: SvgPainter) -> Iterable[str]:
     yield f'<circle cx="{x}" cy="{y}" r="{n(drawing.marker * 1.05)}" fill="{fill}" stroke="{edge}"/>'
 
 
-def _crowd_svg(drawing: SvgPainter, crowd: Crowd) -> Iterable[str]:
+def _crowd_elements(drawing: SvgPainter, crowd: Crowd) -> Iterable[str]:
     """Yield a dot for each agent of a crowd, in one path per colour."""
     there = crowd.numbers.has_arrived
     for chosen, colour in ((there, drawing.palette.arrived), (~there, drawing.palette.agent)):

@@ -1,4 +1,4 @@
-"""Layer "Back-moves": moves back along parents, next to the trail, with chevrons that point backwards."""
+"""Layer "Back-moves": moves from a cell to its parent, drawn next to the trail, with chevrons that point backwards."""
 
 from collections.abc import Iterable
 
@@ -15,10 +15,10 @@ from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import packed
 from ui.model.trails import Trail
 
-CHEVRONS_FROM_PX = 10  # smallest cell with chevrons, in pixels
-LATEST_TICKS = 24  # length of the part of a trail that is shown over heat in small cells
-CASED_FROM_PX = 4.0  # smallest cell, in pixels, with casings over heat
-_TO_THE_LEFT = 8 + 3  # entry of WalkedMoves.ways for a back-move in direction 3 of octile.py
+CHEVRONS_FROM_PX = 10  # smallest side of a cell, in pixels, at which lines have chevrons
+LATEST_TICKS = 24  # number of the latest ticks whose back-moves are drawn if heat is shown in small cells
+CASED_FROM_PX = 4.0  # smallest side of a cell, in pixels, at which back-moves have casings while heat is shown
+_BACK_MOVE_TO_THE_LEFT = 8 + 3  # back-move (+ 8) in direction 3 of octile.py, as in WalkedMoves.ways
 
 
 def draw(picture: Picture) -> None:
@@ -26,19 +26,19 @@ def draw(picture: Picture) -> None:
     if picture.walker is None:
         return
     if trail is None:
-        _draw_latest(picture)
+        _draw_latest_back_moves(picture)
         return
     cells, kinds = trail.cells[-RECENT_TICKS - 1 :], trail.marks[-RECENT_TICKS - 1 :]
     width = picture.thin
     recent_width = width + (0 if picture.has_casings else picture.px(1))
-    arm = _arm(picture)
+    arm = _chevron_arm_length(picture)
     for extra, colour in picture.thinly_cased(picture.palette.back_move):
         strokes.stroke_back_moves(frame, moves.cells, moves.ways, moves.count, moves.seen, width, extra, colour, arm)
         strokes.stroke_recent_back_moves(frame, cells, kinds, recent_width, extra, colour, arm)
 
 
-def _draw_latest(picture: Picture) -> None:
-    """Draw only the back-moves of the last ticks, over heat in small cells, so that most of the heat stays visible."""
+def _draw_latest_back_moves(picture: Picture) -> None:
+    """Draw only the latest back-moves. If heat is shown in small cells, all of them would hide most of the heat."""
     trail, width = picture.trail, picture.px(1)
     if trail is None:
         return
@@ -49,17 +49,17 @@ def _draw_latest(picture: Picture) -> None:
         strokes.stroke_recent_back_moves(picture.frame, cells, kinds, width, extra, packed(ink), 0.0)
 
 
-def _arm(picture: Picture) -> float:
-    """Return the length of a chevron's arms in pixels; 0 for no chevrons, in small cells."""
+def _chevron_arm_length(picture: Picture) -> float:
+    """Return the length of the arms of chevrons, in pixels; 0 in small cells, which have no chevrons."""
     if picture.zoom < CHEVRONS_FROM_PX:
         return 0.0
     return min(max(3.0, 0.2 * picture.zoom), 7.0 * picture.ui_scale)
 
 
 def swatch(swatch: Swatch) -> None:
-    """Draw two moves to the left as on the map, but through the middles of cells instead of offset from them."""
+    """Draw two back-moves to the left as on the map, but without the offset from the middles of cells."""
     frame = swatch.frame._replace(top=swatch.frame.top - strokes.ASIDE)
-    ways, seen = np.full(2, _TO_THE_LEFT, np.uint8), np.zeros(STRIP.size, np.uint16)
+    ways, seen = np.full(2, _BACK_MOVE_TO_THE_LEFT, np.uint8), np.zeros(STRIP.size, np.uint16)
     width, arm = swatch.px(2), float(swatch.px(3))
     for extra, colour in swatch.cased(swatch.palette.back_move):
         strokes.stroke_back_moves(frame, STRIP[1:], ways, 2, seen, width, extra, colour, arm)
@@ -83,7 +83,7 @@ def svg(drawing: SvgPainter) -> Iterable[str]:
 
 
 def back_runs(trail: Trail, width: int) -> list[tuple[Point, Point]]:
-    """Return the back-moves of a trail as straight runs (from, to); repeated moves appear once."""
+    """Return the distinct back-moves of a trail, joined to straight runs (first point, last point)."""
     cells, kinds = trail.cells.tolist(), trail.marks.tolist()
     seen: set[tuple[int, int]] = set()
     runs: list[tuple[Point, Point]] = []

@@ -24,7 +24,7 @@ Cells = npt.NDArray[np.int32]
 
 
 def tried(agent: AgentView) -> Iterator[tuple[str, Cells]]:
-    """Yield the verdict and the cells of each candidate that was tried."""
+    """Yield the verdict and the cells of each record that was tried in the agent's last choice."""
     records = records_of(agent)
     for candidate in agent.candidates if records is not None else ():
         if records is not None and candidate.verdict in (ACCEPTED, NOT_REACHED, GOAL_NOT_REACHED):
@@ -32,7 +32,7 @@ def tried(agent: AgentView) -> Iterator[tuple[str, Cells]]:
 
 
 def failed_climb(agent: AgentView, goal: int, verdict: str, cells: Cells) -> Cells:
-    """Return the start and the end of the failed hill climb that refused a candidate."""
+    """Return the first and the last cell of the failed hill climb, because of which a record was refused."""
     ends = (agent.chosen_at, cells[0]) if verdict == NOT_REACHED else (cells[-1], goal)
     return np.array(ends, np.int32)
 
@@ -62,19 +62,19 @@ def svg(drawing: SvgPainter) -> Iterable[str]:
     for verdict, cells in tried(drawing.agent):
         is_taken = verdict == ACCEPTED
         colour, width = hexed(palette.agent if is_taken else palette.tracing), n(line * (1.5 if is_taken else 0.5))
-        yield f'<path stroke="{colour}" stroke-width="{width}" d="{_through(drawing, cells)}"/>'
+        yield f'<path stroke="{colour}" stroke-width="{width}" d="{_line_through(drawing, cells)}"/>'
         if not is_taken:
             climb = failed_climb(drawing.agent, drawing.view.goal, verdict, cells)
             dashes = f'stroke-dasharray="{n(line)} {n(2 * line)}"'
-            yield f'<path stroke="{colour}" stroke-width="{width}" {dashes} d="{_through(drawing, climb)}"/>'
-            yield f'<path stroke="{colour}" stroke-width="{n(line)}" d="{_cross(drawing, int(climb[1]))}"/>'
+            yield f'<path stroke="{colour}" stroke-width="{width}" {dashes} d="{_line_through(drawing, climb)}"/>'
+            yield f'<path stroke="{colour}" stroke-width="{n(line)}" d="{_cross_path(drawing, int(climb[1]))}"/>'
 
 
-def _through(drawing: SvgPainter, cells: Cells) -> str:
+def _line_through(drawing: SvgPainter, cells: Cells) -> str:
     return "M" + "L".join(f"{x} {y}" for x, y in drawing.points(cells))
 
 
-def _cross(drawing: SvgPainter, cell: int) -> str:
+def _cross_path(drawing: SvgPainter, cell: int) -> str:
     (x, y), r = drawing.xy(cell), 0.6 * drawing.marker
     return f"M{n(x - r)} {n(y - r)}L{n(x + r)} {n(y + r)}M{n(x - r)} {n(y + r)}L{n(x + r)} {n(y - r)}"
 

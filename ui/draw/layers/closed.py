@@ -1,4 +1,4 @@
-"""Layer "Closed": the cells that the search has expanded, with an inset edge as a second cue besides their colour."""
+"""Layer "Closed": the cells that the search has expanded, with an edge inside in addition to their colour."""
 
 from collections.abc import Iterable
 

@@ -14,8 +14,8 @@ from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import packed
 
-NUMBER_SIZE = 11
-NUMBERS_FROM_PX = 12.0
+NUMBER_SIZE = 11  # size of the font, in design units
+NUMBERS_FROM_PX = 12.0  # smallest side of a cell, in pixels, at which contours are labelled
 
 Limits = npt.NDArray[np.float64]
 Lines = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int32]]
@@ -30,7 +30,8 @@ def lines_of(contours: Limits, free: npt.NDArray[np.bool_], width: int) -> Lines
         width: Width of the map.
 
     Returns:
-        The x and the y of all ends of lines, in cells from the middle of cell 0, and pairs of indices into them.
+        The x and the y of all end points of lines, in cells from the middle of cell (0, 0), and the pairs of end points
+        that are joined by lines, as indices.
     """
     limits, land = contours.reshape(-1, width), free.reshape(-1, width)
     y, x = np.nonzero((limits[:, 1:] != limits[:, :-1]) & land[:, 1:] & land[:, :-1])  # between horizontal neighbours

@@ -18,14 +18,14 @@ from ui.draw.swatch import Swatch
 from ui.model.trails import Trail
 
 _MARKS = (("cap hit", log.CAP_HIT), ("re-entry", log.REENTERED))
-_TINT = 120  # opacity, of 255, of the tint in cells that are too small for marks
+_TINT = 120  # opacity, 0 to 255, of the tint that replaces marks in small cells
 
 
 def cells_with(trail: Trail | None, mark: int) -> npt.NDArray[np.int32]:
-    """Return the distinct cells on which the agent was when it got this mark."""
+    """Return the distinct cells on which an agent was when an event with this bit of log.py occurred."""
     if trail is None:
         return np.empty(0, np.int32)
-    # The mark of entry i + 1 was made on the cell of entry i, before the move.
+    # The marks of entry i + 1 belong to the cell of entry i, because the agent acts before it moves.
     ticks = np.flatnonzero(trail.marks[1:] & mark)
     return np.unique(trail.cells[ticks])
 

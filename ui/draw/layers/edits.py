@@ -19,8 +19,8 @@ from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import packed
 from ui.model.run import EDIT_SHOWN_TICKS, Edits
 
-MAX_EDIT_MARKS = 2000
-APART = 12  # smallest distance of marks in tiny cells, in design units, so that the map stays visible
+MAX_EDIT_MARKS = 2000  # number of the latest edits that can be marked
+APART = 12  # minimum distance between marks in small cells, in design units; more marks would hide the map
 
 
 @dataclass(frozen=True)
@@ -29,23 +29,23 @@ class EditMarks:
 
     cells: npt.NDArray[np.int32]
     is_blocked: npt.NDArray[np.bool_]
-    age: npt.NDArray[np.float64]  # 0: just made; 1: about to disappear
+    age: npt.NDArray[np.float64]  # from 0 (edited in this tick) to 1 (mark about to disappear)
 
     @classmethod
     def of(cls, edits: Edits, snapshot: Snapshot, spacing: int) -> "EditMarks":
-        """Return the latest edits, at most one of each kind in every square of `spacing` x `spacing` cells."""
+        """Return the latest edits: at most one blocked and one freed cell per `spacing` x `spacing` cells."""
         now, width = snapshot.tick, snapshot.grid.width
         chosen: dict[tuple[int, int, bool], tuple[int, bool, float]] = {}
         for cell, (tick, is_blocked) in islice(reversed(edits.items()), MAX_EDIT_MARKS):
             if 0 <= now - tick <= EDIT_SHOWN_TICKS:
-                place = cell % width // spacing, cell // width // spacing, is_blocked
-                chosen.setdefault(place, (cell, is_blocked, (now - tick) / EDIT_SHOWN_TICKS))
+                square = cell % width // spacing, cell // width // spacing, is_blocked
+                chosen.setdefault(square, (cell, is_blocked, (now - tick) / EDIT_SHOWN_TICKS))
         cells, blocked, age = zip(*chosen.values(), strict=True) if chosen else ((), (), ())
         return cls(np.array(cells, np.int32), np.array(blocked, np.bool_), np.array(age, np.float64))
 
 
 def marks_of(picture: Picture) -> EditMarks:
-    """Return the marks to draw, cached for all panels that show the same edits."""
+    """Return the marks to draw. They are cached, because all panels that show the same edits need the same marks."""
     edits, snapshot = picture.extras.edits, picture.snapshot
     spacing = 1 if picture.has_marks else ceil(picture.px(APART) / picture.zoom)
     key = (id(edits), len(edits), snapshot.tick, snapshot.grid.version, spacing)

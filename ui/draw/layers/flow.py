@@ -18,8 +18,8 @@ from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import Swatch
 from ui.draw.theme import packed
 
-FROM_PX = 7.0  # smallest cell with an arrow, in pixels
-# side of the arrow's mask as a fraction of a cell, and length of the arrow as a fraction of that (it fits at any angle)
+FROM_PX = 7.0  # smallest side of a cell, in pixels, at which arrows are drawn
+# side of an arrow's mask as a fraction of a cell; length of the arrow as a fraction of its mask (fits at any angle)
 SHARE, LENGTH = 0.9, 0.6
 
 

@@ -12,7 +12,7 @@ from ui.draw.theme import packed
 
 
 def is_filled(picture: Picture) -> bool:
-    """Return whether open cells are filled, because they have no room for a mark."""
+    """Return whether open cells are filled, because cells are too small for a mark inside."""
     return not picture.has_marks
 
 

@@ -1,4 +1,4 @@
-"""Layer "Path followed": the cells of the path that the agent follows, thicker ahead of its head."""
+"""Layer "Path followed": the path that the agent follows, with a thicker line for the cells ahead of the agent."""
 
 from collections.abc import Iterable
 

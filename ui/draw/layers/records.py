@@ -35,7 +35,7 @@ def cells_of(records: Prepared, record: int) -> npt.NDArray[np.int32]:
 
 @lru_cache(maxsize=8)
 def lines_of(records: Prepared, width: int) -> Lines:
-    """Return the x and the y of the cells of all records, and pairs of indices that are joined by lines."""
+    """Return the x and the y of the cells of all records, and the pairs of cells joined by lines, as indices."""
     tables: Records = records.tables
     cells = tables.cells.astype(np.int64)
     tails = np.delete(np.arange(cells.size), tables.offsets[1:] - 1)  # all indices except each record's last

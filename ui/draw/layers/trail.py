@@ -1,6 +1,6 @@
-"""Layer "Trail": the moves of the agent, recent ones wider; with heat in small cells, only between cells without heat.
+"""Layer "Trail": the moves of the agent, each drawn once, with wider lines for recent moves.
 
-A repeated move is drawn once.
+If heat is shown in small cells, only moves between cells without heat are drawn.
 """
 
 from collections.abc import Iterable

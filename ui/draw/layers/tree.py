@@ -13,7 +13,7 @@ from ui.draw.svg_paths import hexed, n, piece
 from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import packed
 
-TREE_FROM_PX = 3.0
+TREE_FROM_PX = 3.0  # smallest side of a cell, in pixels, at which the tree is drawn
 
 
 def draw(picture: Picture) -> None:
