@@ -52,7 +52,7 @@ class AgentEditor(FormDialog):
         self.kind = like.spec.key if like else SPECS[0].key
         self.values: dict[str, Value] = dict(like.params) if like else {}
         self.own_budget: int | None = like.budget if like else None
-        self._kind_debounce_s: float | None = None
+        self._kind_debounce_s: float | None = None  # seconds until the agent is replaced; None: no change pending
         self._place = host.session.panel_of(panel) if panel is not None else 0
         self._generation = host.session.generation
         self.title = "Add an agent" if self.is_new else "Agent"

@@ -41,6 +41,7 @@ from ui.widgets.key_names import combination
 
 T = TypeVar("T")
 
+# sizes in design units: margin inside a card; heights of heading, footer and buttons; gap around the note
 MARGIN = 24
 HEADING = 58
 FOOTER = 62
@@ -55,7 +56,7 @@ MIN_CARD = (260, 190)
 MIN_BETWEEN_BARS = 430
 """Minimum height in design units between top bar and transport bar for a card at the right; else it covers the bars."""
 
-REPEAT_DELAY_MS, REPEAT_INTERVAL_MS = 400, 45
+REPEAT_DELAY_MS, REPEAT_INTERVAL_MS = 400, 45  # auto-repeat of keys while a dialog is open
 
 _MOUSE_EVENTS = (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP, pygame.MOUSEMOTION, pygame.MOUSEWHEEL)
 _TEXT_EVENTS = (pygame.TEXTINPUT, pygame.TEXTEDITING)

@@ -27,9 +27,9 @@ class ComparisonTable(Dialog):
 
     def __init__(self, host: Host) -> None:
         self.sort_by = (-1, False)  # column index and direction; -1: order of the panels
-        self.place_of = 0
-        self._rest_s = _REFRESH_S
-        self._state: object = None
+        self.place_of = 0  # index of the selected row
+        self._rest_s = _REFRESH_S  # seconds until the next update of the table
+        self._state: object = None  # cache key of the rows: generation, tick and number of manual edits of the run
         rows = min(8, max(3, len(host.session.run.panels)))
         self.size = (1330, _HEIGHT_WITHOUT_ROWS + rows * TALL_ROW)
         super().__init__(host)

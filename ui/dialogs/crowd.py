@@ -108,6 +108,7 @@ class CrowdList(Dialog):
         return [_item(crowd, labels[index], values, index) for index in order]
 
     def _place(self) -> int:
+        """Return the row of the selected agent; 0 if it is not listed."""
         return self._agents.index(self.agent) if self.agent in self._agents else 0
 
     def _selected(self, index: int) -> None:

@@ -98,6 +98,7 @@ class Documents:
 
     @staticmethod
     def _read_and_prepare(path: Path, job: Job[files.Opened]) -> files.Opened:
+        """Read a file and prepare the data that its agents need; called in the thread of the job."""
         with telling(job.told):
             try:
                 opened = files.open_any(path)
@@ -107,6 +108,7 @@ class Documents:
         return opened
 
     def _opened(self, path: Path, then: Callable[[], None], opened: files.Opened) -> None:
+        """Begin the run of a file that was read in a thread, then call `then`."""
         self.host.close_dialog()
         self._begin(opened.scenario)
         self.complete(opened)
@@ -161,6 +163,7 @@ class Documents:
         self.with_edits_kept(partial(self._prepare_and_begin, scenario, keeps_view=keeps_view))
 
     def _prepare_and_begin(self, scenario: Scenario, *, keeps_view: bool) -> None:
+        """Begin a new run; if its agents need prepared data, compute the data in a thread first."""
         if needs_data(agents_of(scenario)):
             job = Job(lambda job: prepare(scenario, job.told))
             self.host.work(
@@ -187,6 +190,7 @@ class Documents:
         self.host.work(title, job, lambda done: go_on())
 
     def _begin(self, scenario: Scenario, *, keeps_view: bool = False) -> None:
+        """Replace the run by a new one, and reset all state of the window that belongs to the old run."""
         self.session.open(scenario)
         self.session.path = None
         self.dressing.forget_cameras()

@@ -38,7 +38,7 @@ COLUMNS = (
     Col("Max / tick", 82, "right", "mono"),
     Col("Pooled µs / move", 130, "right", "mono"),
 )
-MIN_SETTING = 70
+MIN_SETTING = 70  # minimum width of the column of settings, in design units
 _EXAMPLE_FACTORS = (1, 2, 4)  # values in the example of a sweep, as multiples of the default of the parameter
 _REFRESH_S = 0.5  # seconds between two updates of the results
 
@@ -56,7 +56,7 @@ class ExperimentSheet(FormDialog):
         budget = host.session.run.world.budget
         self.budgets = " ".join(str(k) for k in sorted({1, max(1, budget // 4), budget, 4 * budget}))
         self.sweep = ["", ""]
-        self._rest_s = 0.0
+        self._rest_s = 0.0  # seconds until the next update of the results
         super().__init__(host)
 
     @property

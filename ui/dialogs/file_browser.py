@@ -343,6 +343,7 @@ class SaveFile(_Browser):
         self.ask(lambda host: Question(host, "Overwrite?", text, answers))
 
     def _finish(self, path: Path) -> None:
+        """Save to a path and close the dialog; if saving fails, show why and keep the dialog open."""
         try:
             self.save(path)
         except ConfigError as error:
@@ -385,6 +386,7 @@ def _size(count: int) -> str:
 
 
 def _when(seconds: float) -> str:
+    """Return a time (seconds since 1970) as local date and time."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 

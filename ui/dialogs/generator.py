@@ -30,7 +30,7 @@ class GenerateMap(FormDialog):
     command = "generate"
 
     def __init__(self, host: Host) -> None:
-        self.kind = 0
+        self.kind = 0  # index of the chosen kind of map in GENERATORS
         self.values: dict[str, dict[str, Value]] = {
             spec.kind: {param.name: param.default for param in spec.params} for spec in GENERATORS
         }
@@ -39,7 +39,7 @@ class GenerateMap(FormDialog):
         self.made: Generated | None = None
         self.problem = ""
         self.picture: Picture | None = None
-        self._wants_map = True
+        self._wants_map = True  # whether to generate the preview in the next frame
         super().__init__(host)
 
     @property
@@ -115,6 +115,11 @@ class GenerateMap(FormDialog):
             self._make(only_small=True)
 
     def _make(self, only_small: bool = False) -> None:
+        """Generate the map of the form, or set `problem` to the reason why not.
+
+        Args:
+            only_small: Whether to skip maps that are too large for a live preview.
+        """
         values = self.values[self.spec.kind]
         self.made, self.problem = None, ""
         cells = int(values.get("width", values.get("size", 0))) * int(values.get("height", values.get("size", 0)))

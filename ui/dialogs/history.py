@@ -20,7 +20,7 @@ class HistoryList(Dialog):
     command = "history"
 
     def __init__(self, host: Host) -> None:
-        self._shown: tuple[int, Done | None] = (0, None)
+        self._shown: tuple[int, Done | None] = (0, None)  # _state_key() of the shown list
         super().__init__(host)
 
     def build(self) -> None:
@@ -32,6 +32,7 @@ class HistoryList(Dialog):
 
     @property
     def _place(self) -> int:
+        """Return the row of the last action that is not undone; row 0 is the state before all actions."""
         return len(self.host.session.history.done)
 
     def _state_key(self) -> tuple[int, Done | None]:

@@ -34,6 +34,7 @@ class NumberPrompt(Dialog):
         self._value()
 
     def _value(self) -> int | None:
+        """Return the entered number; None if the text is not a valid number, then a message is shown."""
         try:
             value = int(self.param.parse(self.text.strip().replace(",", "")))
         except ConfigError:

@@ -145,4 +145,5 @@ def _item(row: ScenRow) -> Item:
 
 
 def _pair(cell: tuple[int, int]) -> str:
+    """Return a point of the map as text, such as "12, 7"."""
     return f"{cell[0]}, {cell[1]}"

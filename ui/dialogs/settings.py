@@ -42,12 +42,14 @@ FORM: tuple[Param, ...] = (
 FOLDERS = {"recordings": "Pictures and videos go to", "files_folder": "Open and save begin in"}
 """Labels of the settings that are folders, by name of the setting."""
 
+# in design units: widths of the form, the labels of folders and the button "..."; heights of all other parts
 _FORM_WIDTH, _PAGES, _BUTTONS, _FOLDER, _FOLDER_LABEL, _LABEL_ABOVE, _BROWSE = 360, 30, 34, 34, 190, 22, 40
 LOOK, KEYS, FILES = "look", "keys", "folders"
 PAGES = (LOOK, KEYS, FILES)
 _MIN_WIDTH, _MIN_HEIGHT = 620, 240
 """Minimum size in design units of the area that shows all PAGES at once; a smaller area shows one page."""
 
+# keys that cannot be assigned to a command without another key
 _MODIFIER_KEYS = (
     *(pygame.K_LSHIFT, pygame.K_RSHIFT, pygame.K_LCTRL, pygame.K_RCTRL, pygame.K_LALT, pygame.K_RALT),
     *(pygame.K_LMETA, pygame.K_RMETA, pygame.K_CAPSLOCK, pygame.K_NUMLOCK, pygame.K_MODE),
@@ -79,7 +81,7 @@ class SettingsDialog(FormDialog):
         self.usual, self.fixed = {"recordings": str(recordings), "files_folder": ""}, fixed
         self.at, self.page = 0, LOOK
         self.waits_for_key = False  # whether the next key press becomes the key of the chosen command
-        self._is_changed = False
+        self._is_changed = False  # whether a setting was changed since the last call of `apply`
         super().__init__(host)
 
     def build(self) -> None:
@@ -178,6 +180,7 @@ class SettingsDialog(FormDialog):
     # --- folders ----------------------------------------------------------------------------------
 
     def _left(self, name: str) -> None:
+        """Apply the text of the field of a folder; called when the user has finished editing it."""
         self._apply_folder(name)
 
     def _apply_folder(self, name: str) -> bool:
@@ -211,6 +214,7 @@ class SettingsDialog(FormDialog):
     # --- keys -------------------------------------------------------------------------------------
 
     def _wait(self) -> None:
+        """Ask for the new key of the chosen command."""
         self.waits_for_key = True
         self.complain(f'Press the new key for "{self.chosen.help}"; Escape leaves it as it is')
 
@@ -228,6 +232,7 @@ class SettingsDialog(FormDialog):
         return super().handle(event)
 
     def _take(self, event: pygame.event.Event) -> None:
+        """Assign the pressed key to the chosen command, unless it is Escape or another command uses it."""
         self.waits_for_key = False
         pressed = combination(event.key, event.mod, getattr(event, "unicode", ""))
         if pressed == "Escape":

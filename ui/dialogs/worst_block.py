@@ -36,10 +36,10 @@ class WorstBlock(Dialog):
         self.hint = f"for {walker.label}: what costs it most" if walker else "no agent is focused"
         self.kind = SWITCHES if host.session.run.world.switches else CELLS
         self.search: Search | None = None
-        self._cancelled = threading.Event()
+        self._cancelled = threading.Event()  # set to stop the worker
         self._worker: threading.Thread | None = None
-        self._rest_s = 0.0
-        self._shown = -1
+        self._rest_s = 0.0  # seconds until the next update of the results
+        self._shown = -1  # number of tried blocks at the last update of the results
         super().__init__(host)
 
     def build(self) -> None:
@@ -81,6 +81,7 @@ class WorstBlock(Dialog):
         return super().is_still and not self._is_running
 
     def _tasks(self) -> list[Task]:
+        """Return the combinations of a block and a tick to try."""
         timeline = self.host.session.run.timeline
         ticks = spread_ticks(0, max(1, timeline.recorded_end - 1), MOMENTS)
         if self.kind == SWITCHES:
@@ -98,6 +99,7 @@ class WorstBlock(Dialog):
         self.rebuild()
 
     def _work(self, search: Search) -> None:
+        """Run the search until it is done or cancelled; called in the worker thread."""
         while not self._cancelled.is_set() and not search.step(_PIECE):
             pass
 

@@ -41,7 +41,7 @@ class TerrainFlags:
         # bitwise or of all terrain words that the map contains or once contained
         self.kinds = int(np.bitwise_or.reduce(self.words, initial=0))
         self.version = grid.version
-        self.previous = -1  # version of the grid before the last update
+        self.previous = -1  # version of the grid that the words showed before the last update
         self.changed = NO_CELLS  # cells whose words changed in the last update
 
     def is_of(self, grid: Grid) -> bool:
@@ -88,12 +88,13 @@ class WalkedMoves:
     def __init__(self) -> None:
         self.seen = np.zeros(0, np.uint16)  # by cell: bit set of the directions of listed moves, back-moves separately
         self.cells = np.zeros(256, np.int32)  # first cell of each listed move
-        self.ways = np.zeros(256, np.uint8)  # direction of each move, plus 8 for a back-move
+        self.ways = np.zeros(256, np.uint8)  # direction of each listed move (0 to 7), plus 8 for a back-move
         self.count = 0  # number of listed moves; `cells` and `ways` are longer
         self._trail: Trail | None = None
-        self._taken = 0
+        self._taken = 0  # number of entries of the trail whose moves are listed
 
     def follow(self, trail: Trail, grid: Grid) -> None:
+        """List the moves that were appended to a trail; start again if the trail was replaced or shortened."""
         if trail is not self._trail or len(trail) < self._taken or self.seen.size != grid.cells:
             self.seen = np.zeros(grid.cells, np.uint16)
             self.count, self._trail, self._taken = 0, trail, 0
@@ -108,6 +109,7 @@ class WalkedMoves:
         self._taken = len(trail)
 
     def _make_room(self, needed: int) -> None:
+        """Double the length of the lists until they have room for `needed` moves."""
         while needed > self.cells.size:
             self.cells = np.concatenate([self.cells, np.zeros_like(self.cells)])
             self.ways = np.concatenate([self.ways, np.zeros_like(self.ways)])
@@ -120,7 +122,7 @@ class ScrubCounts:
         self.counts = np.zeros(0, np.uint32)
         self._visited = np.zeros(0, np.bool_)  # by cell: whether the agent was on it
         self._trail: Trail | None = None
-        self._taken = 0
+        self._taken = 0  # number of entries of the trail that are counted
 
     def follow(self, trail: Trail, cells: int) -> npt.NDArray[np.uint32]:
         """Return the counts of all cells up to the last entry of a trail.
@@ -216,6 +218,7 @@ class CellFlags:
         return terrain.changed if before == terrain.previous else None
 
     def _follow_search(self, grid: Grid, search: Search, changed: npt.NDArray[np.int32] | None) -> None:
+        """Update the words to a search; `changed` are the cells with changed terrain, None if unknown."""
         control = search.control[0]
         number, expansions, open_size = int(control.search), int(control.expansions), int(control.open_size)
         before, self._search = self._search, (search.nodes, number, expansions, open_size)
@@ -252,6 +255,7 @@ class CellFlags:
             cellwords.renew_all(self.words, self._terrain_words, search.nodes, number)
 
     def _follow_detour(self, view: AgentView | None) -> None:
+        """Update the flag DETOUR of the words to the agent's shortcut search, if it has one."""
         detour = view.detour if view else None
         if detour is None or detour.nodes.size != self.words.size:
             self._clear_detour()
@@ -365,6 +369,7 @@ class CellFlags:
         self.peak = float(cellwords.largest_of(crowd.visits))
 
     def _heat_counts(self, kind: str, walker: WalkerView, trail: Trail | None) -> npt.NDArray[np.uint32] | None:
+        """Return the counts by cell for a kind of heat that counts; None if the agent does not provide them."""
         if kind == "scrub":
             return self.scrub.follow(trail, self.words.size) if trail is not None else None
         if kind == "depth":
@@ -505,6 +510,7 @@ def update_all(
 
 
 def _update_difference_bands(panels: Sequence[Shown], heat: HeatSetting, compared: tuple[int, int]) -> HeatScale:
+    """Update the bands of the two compared panels, which share one array; the other panels have no bands."""
     for panel in panels:
         panel.cells.bands = NO_BANDS
     pair = [panels[index] for index in dict.fromkeys(compared) if index < len(panels)]
@@ -527,10 +533,12 @@ def _update_difference_bands(panels: Sequence[Shown], heat: HeatSetting, compare
 
 
 def _all_visits(panel: Shown) -> npt.NDArray[np.uint32] | None:
+    """Return the visits by cell of the agent of a panel, or of all agents of its crowd."""
     return _counts(panel.walker, "visits") if panel.crowd is None else panel.crowd.visits
 
 
 def _counts(walker: WalkerView | None, kind: str) -> npt.NDArray[np.uint32] | None:
+    """Return the visits (kind "visits") or the expansions (any other kind) of an agent by cell."""
     if walker is None:
         return None
     if kind == "visits":

@@ -33,6 +33,7 @@ def casing_of(palette: Palette, colour: Colour) -> Colour:
 
 
 def _rounded_to_odd(value: float) -> int:
+    """Return an odd size, so that a mask has a pixel in its middle."""
     return round(value) | 1
 
 
@@ -87,6 +88,7 @@ def marker(name: str, zoom: float, ui_scale: float, palette: Palette) -> tuple[t
 
 
 def _make(kind: _Marker, zoom: float, ui_scale: float, palette: Palette) -> tuple[tuple[Mask, int], ...]:
+    """Return the masks of a marker with their packed colours: casings first, then the shapes on top."""
     size = _rounded_to_odd(max(kind.least * ui_scale, kind.share * zoom))
     room, line = _rounded_to_odd(size + kind.room * ui_scale), 2 * ui_scale
     shapes: list[tuple[Callable[..., Mask], float]] = [(kind.shape, size)]
@@ -109,6 +111,7 @@ def _casing_colour(kind: _Marker, palette: Palette) -> Colour:
 
 
 def texture_masks(cell_px: int) -> tuple[Mask, Mask, Mask]:
+    """Return the textures of trees, swamp and water; empty masks if cells are too small for textures."""
     if cell_px < TEXTURES_FROM_PX:
         return masks.empty(), masks.empty(), masks.empty()
     return masks.trees(cell_px), masks.dots(cell_px), masks.waves(cell_px)

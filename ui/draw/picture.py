@@ -44,7 +44,7 @@ class Scratch:
     columns: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros((3, 0), np.uint32))
     rows: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     map_rows: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros((2, 0), np.uint8))
-    kept: dict[str, Any] = field(default_factory=dict)  # values that layers cache between panels, by layer key
+    kept: dict[str, Any] = field(default_factory=dict)  # by key of a layer: value that it caches for all panels
 
     def make_room(self, rect: Rect, map_width: int) -> None:
         """Enlarge the buffers where a panel of this size, or a map of this width, needs more room."""
@@ -191,7 +191,7 @@ class Picture:
         Args:
             cells: Cells to tint.
             colour: Colour of the tint.
-            alpha: Opacity, of 255.
+            alpha: Opacity, 0 to 255.
         """
         if self.zoom < 1.0:
             alpha = round(255 * (1.0 - (1.0 - alpha / 255) ** self.zoom))

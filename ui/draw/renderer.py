@@ -27,7 +27,7 @@ from ui.model.camera import Camera
 from ui.model.layers import LayerState
 from ui.model.run import Edits
 
-PREVIEW_ALPHA = 110  # opacity of the brush preview, of 255
+PREVIEW_ALPHA = 110  # opacity of the brush preview, 0 to 255
 # smallest side of a cell, in pixels, at which walls have an edge while heat is shown, so that edges do not hide the map
 EDGES_FROM_PX = 2.0
 DOT_SHARE = 0.22  # side of a dot, as a fraction of a cell's side
@@ -96,6 +96,7 @@ class MapRenderer:
 
 
 def _draw(picture: Picture, state: LayerState) -> None:
+    """Draw the fills and the visible layers, and between layers the numbers in cells and the last expansion."""
     table = _fill(picture, state)
     shown = [layer for layer in BY_DEPTH if state.shows(layer)]
     _draw_layers(picture, (layer for layer in shown if layer.depth < TEXT_DEPTH))

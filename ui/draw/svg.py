@@ -235,6 +235,7 @@ class _Page:
         return entries
 
     def _heat_name(self) -> str:
+        """Return the text of the heat in the legend, such as "visits, 1 to 12"."""
         name = " - ".join(self.compared) if self.scale.is_difference else HEAT_WORDS[self.scale.setting.kind]
         return f"{name}, {self.scale.lowest} to {self.scale.highest}"
 

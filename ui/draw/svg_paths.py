@@ -75,6 +75,7 @@ def _loop(start: Point, next_across: dict[Point, list[Point]], next_down: dict[P
 
 
 def _take(table: dict[Point, list[Point]], start: Point) -> Point:
+    """Remove one edge that begins at `start` from a table of edges; return its end."""
     ends = table[start]
     end = ends.pop()
     if not ends:

@@ -185,6 +185,7 @@ def heat_colours(name: str, palette: Palette, count: int) -> tuple[Colour, ...]:
 
 
 def _ramp_colour(ramp: list[Colour], share: float) -> Colour:
+    """Return the interpolated colour at a position on a colour map, 0 (first sample) to 1 (last sample)."""
     position = share * (len(ramp) - 1)
     below = min(int(position), len(ramp) - 2)
     return mix(ramp[below], ramp[below + 1], position - below)

@@ -29,14 +29,14 @@ from ui.model.layers import HEAT_KINDS, HeatSetting, LayerState
 from ui.model.trails import Trail
 
 ROWS = ("..........", ".@@@@@@@..", "......T@..", ".@@@@@@@..", ".S..WW....")
-ZOOMS = (0.5, 2.0, 8.0, 16.0, 50.0)
+ZOOMS = (0.5, 2.0, 8.0, 16.0, 50.0)  # sides of a cell, in pixels
 FIRST_ZOOM, FIRST_SMALL_ZOOM = (
     16.0,
     8.0,
 )  # sides of a cell in pixels; small cells use other kernels for trails over heat
 # kinds of heat; each is drawn twice, because the first frame updates all cells and the second only changed cells
 FIRST_HEATS = ("off", *2 * ("scrub",), *2 * ("visits",), *2 * ("expansions",))
-SIZE = (96, 64)
+SIZE = (96, 64)  # size of the surface, in pixels
 
 
 def warm_first_picture(kind: str) -> None:

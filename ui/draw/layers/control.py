@@ -17,7 +17,7 @@ from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import Swatch
 from ui.model.trails import Trail
 
-_MARKS = (("cap hit", log.CAP_HIT), ("re-entry", log.REENTERED))
+_MARKS = (("cap hit", log.CAP_HIT), ("re-entry", log.REENTERED))  # name of the marker, bit in the marks of a trail
 _TINT = 120  # opacity, 0 to 255, of the tint that replaces marks in small cells
 
 

@@ -18,7 +18,7 @@ from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import Swatch
 from ui.draw.theme import mix, packed
 
-ALPHA = 64  # opacity of the tints, of 255
+ALPHA = 64  # opacity of the tints, 0 to 255
 ARCS_FROM_PX = 2.0  # smallest side of a cell, in pixels, at which lines between regions are drawn
 
 
