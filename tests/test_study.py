@@ -281,8 +281,8 @@ def test_the_sheet_shows_table_and_plot_and_opens_the_run_of_a_point(sheet: Expe
 
 
 def test_the_sheet_shows_a_sweep_as_a_coloured_table(sheet: ExperimentSheet) -> None:
-    sheet._set_first("weight: 1 3")
-    sheet._set_second("budget: 1 16 64")
+    sheet._set_first_axis("weight: 1 3")
+    sheet._set_second_axis("budget: 1 16 64")
     sheet._start()
     sheet.update(1.0)
     assert isinstance(sheet.plot, SweepTable) and len(sheet.plot.places) == 6
@@ -314,16 +314,16 @@ def test_the_sheet_says_which_agents_go_without_which_budgets(sheet: ExperimentS
     assert sheet.left_out.text == told and sheet.study is not None
     ran = {(point.kind, point.budget) for point in sheet.study.points}
     assert ("tba", 9) in ran and not {("tba", 1), ("delayed-astar", 1)} & ran
-    sheet._set_first("share: 0.5 0.9")
-    sheet._set_second("budget: 1 64")
+    sheet._set_first_axis("share: 0.5 0.9")
+    sheet._set_second_axis("budget: 1 64")
     assert sheet.left_out.text == told, "it is of what has run"
 
 
 def test_the_sheet_says_what_is_wrong(sheet: ExperimentSheet) -> None:
-    sheet._set_first("weight: 1 3")
+    sheet._set_first_axis("weight: 1 3")
     sheet._start()
     assert "expected two parameters" in sheet.problem and sheet.study is None
-    sheet._set_second("weight: 1 2")
+    sheet._set_second_axis("weight: 1 2")
     sheet._start()
     assert "weight twice" in sheet.problem
 

@@ -227,7 +227,7 @@ class AgentEditor(FormDialog):
         del messages[said:]
         return problem
 
-    def _config(self) -> AgentConfig:
+    def _entered_config(self) -> AgentConfig:
         params = {p.name: self.values.get(p.name, p.default) for p in self.spec.params}
         label = ""
         walker = self.walker
@@ -238,7 +238,7 @@ class AgentEditor(FormDialog):
     def _check(self) -> bool:
         """Return whether the input describes a valid agent; if it does not, show the first problem."""
         try:
-            self.host.session.run.world.check_agent(self._config(), self.spec.name)
+            self.host.session.run.world.check_agent(self._entered_config(), self.spec.name)
         except ConfigError as error:
             self.complain(error.problems[0])
             return False
@@ -251,7 +251,7 @@ class AgentEditor(FormDialog):
         walker = self.walker
         if walker is None or walker.spec.key == self.kind or not self._check():
             return
-        agent_edits.replace_agent(self.host.session, self._key, self._config(), self._show_new_agent)
+        agent_edits.replace_agent(self.host.session, self._key, self._entered_config(), self._show_new_agent)
 
     def _show_new_agent(self) -> None:
         self.panel_key = self.host.session.focused_key
@@ -268,7 +268,7 @@ class AgentEditor(FormDialog):
         if self.form.stops():
             return
         if self.is_new:
-            if self._check() and agent_edits.add(self.host.session, self._config()) and self.is_open:
+            if self._check() and agent_edits.add(self.host.session, self._entered_config()) and self.is_open:
                 self.host.close_dialog()
             return
         if self._kind_debounce_s is not None:

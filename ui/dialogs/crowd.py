@@ -46,7 +46,7 @@ class CrowdList(Dialog):
         self.query = ""
         self.sort_by = (2, True)
         self._rest_s = _REFRESH_S
-        self._stamp = -1
+        self._shown_stamp = -1
         crowd = host.session.run.crowd(key)
         self.title = crowd.name if crowd else "Crowd"
         self.agent = crowd.picked if crowd else None
@@ -81,23 +81,23 @@ class CrowdList(Dialog):
         self._say()
 
     def _say(self) -> None:
-        crowd = self._crowd()
+        crowd = self._present_crowd()
         if crowd is not None:
             fields = wording.crowd_fields(crowd)[:4]
             self.set_title(self.title, ",  ".join(f"{field.name} {field.value}" for field in fields))
             self.count.set(_SEARCH_HINT if not self.query else f"{len(self._agents):,} of {len(crowd.agents):,}")
         self.follow_button.enable(self.rows.item is not None)
 
-    def _crowd(self) -> Crowd | None:
+    def _present_crowd(self) -> Crowd | None:
         return self.host.session.run.crowd(self.panel_key)
 
     # --- rows ---------------------------------------------------------------------------------------
 
     def _items(self) -> list[Item]:
-        crowd = self._crowd()
+        crowd = self._present_crowd()
         if crowd is None:
             return []
-        self._stamp = crowd.stamp
+        self._shown_stamp = crowd.stamp
         values, labels = _values(crowd), self.host.session.run.labels_of(self.panel_key)
         order = np.argsort(values[self.sort_by[0]], kind="stable").tolist()
         if self.sort_by[1]:
@@ -127,8 +127,8 @@ class CrowdList(Dialog):
         """Refresh the list while the run continues."""
         super().update(seconds)
         self._rest_s -= seconds
-        crowd = self._crowd()
-        if self._rest_s <= 0.0 and crowd is not None and crowd.stamp != self._stamp:
+        crowd = self._present_crowd()
+        if self._rest_s <= 0.0 and crowd is not None and crowd.stamp != self._shown_stamp:
             self._rest_s = _REFRESH_S
             items = self._items()
             self.rows.set(items, self._place(), tells=False)
@@ -155,7 +155,7 @@ class CrowdList(Dialog):
 
     def _paint(self, pen: Canvas) -> None:
         """Draw the histogram of cost / optimal of the agents that have arrived."""
-        crowd, palette, px = self._crowd(), pen.palette, pen.px
+        crowd, palette, px = self._present_crowd(), pen.palette, pen.px
         width, height = pen.surface.get_size()
         ratios = crowd.numbers.ratios if crowd else np.zeros(0)
         pen.text((0, 0), "Cost / optimal of those that have arrived", size=13, colour=palette.dim)

@@ -87,7 +87,7 @@ class ExperimentSheet(FormDialog):
         buttons: list[tuple[str, Callable[[], None], str]] = [("Close", self.cancel, "")]
         has_results = self.study is not None
         start = ("Start", self._start, "" if has_results else "main")
-        buttons.append(("Stop", self._stop, "danger") if is_running else start)
+        buttons.append(("Stop", self._stop_experiment, "danger") if is_running else start)
         buttons.append(("Open run", self.confirm, "main" if has_results else ""))
         self.add_footer(*buttons)
         self.add_note()
@@ -112,9 +112,9 @@ class ExperimentSheet(FormDialog):
         self._field(fields, self.budgets, self._set_budgets)
         self._words(fields, f"Or a sweep: two parameters of {name}, with values")
         self._field(
-            fields, self.sweep[0], self._set_first, example_of(walker.spec.params if walker is not None else ())
+            fields, self.sweep[0], self._set_first_axis, example_of(walker.spec.params if walker is not None else ())
         )
-        self._field(fields, self.sweep[1], self._set_second, "such as budget: 1 4 16 64")
+        self._field(fields, self.sweep[1], self._set_second_axis, "such as budget: 1 4 16 64")
 
     def _words(self, area: pygame.Rect, words: str) -> None:
         self.add(Text(self, take_top(area, self.px(20)), words, role="dim", size=12))
@@ -130,11 +130,11 @@ class ExperimentSheet(FormDialog):
         self.budgets = text
         self._say()
 
-    def _set_first(self, text: str) -> None:
+    def _set_first_axis(self, text: str) -> None:
         self.sweep[0] = text
         self._say()
 
-    def _set_second(self, text: str) -> None:
+    def _set_second_axis(self, text: str) -> None:
         self.sweep[1] = text
         self._say()
 
@@ -147,7 +147,7 @@ class ExperimentSheet(FormDialog):
         if self.form.stops():
             return
         try:
-            sketch = self._sketch()
+            sketch = self._entered_sketch()
             self.state.study = studies.begin(sketch)
         except ConfigError as error:
             self.complain("\n".join(error.problems))
@@ -158,8 +158,8 @@ class ExperimentSheet(FormDialog):
         self.complain("")
         self.rebuild()
 
-    def _sketch(self) -> Sketch:
-        session, axes = self.host.session, self._axes()
+    def _entered_sketch(self) -> Sketch:
+        session, axes = self.host.session, self._entered_axes()
         configs = [_bare(config) for config in configs_of(session.run)]
         if axes:
             walker = session.focused
@@ -184,7 +184,7 @@ class ExperimentSheet(FormDialog):
         configs = configs_of(self.host.session.run)
         return [f"{config.label or config.kind} ({config.budget:,})" for config in configs if config.budget is not None]
 
-    def _axes(self) -> tuple[Axis, ...]:
+    def _entered_axes(self) -> tuple[Axis, ...]:
         given = [text for text in self.sweep if text.strip()]
         walker = self.host.session.focused
         if not given or walker is None:
@@ -196,7 +196,7 @@ class ExperimentSheet(FormDialog):
             raise ConfigError(f"sweep: expected two different parameters, got {axes[0].name} twice")
         return axes
 
-    def _stop(self) -> None:
+    def _stop_experiment(self) -> None:
         if self.study is not None:
             self.study.cancel()
 
@@ -211,21 +211,21 @@ class ExperimentSheet(FormDialog):
             self.meter.refresh()
             self.rows.set(self._items(), max(0, self.rows.place), tells=False)
             self.plot.refresh()
-        if not self.study.is_running and self._says_running:
+        if not self.study.is_running and self._shows_running_state:
             self.study.poll()
             self.rebuild()
         self._say()
 
     @property
     def is_still(self) -> bool:
-        return super().is_still and not self._says_running
+        return super().is_still and not self._shows_running_state
 
-    _says_running = False  # whether the displayed text and buttons are those of a running experiment
+    _shows_running_state = False  # whether the displayed text and buttons are those of a running experiment
 
     def _say(self) -> None:
         study = self.study
         self.left_out.set(self._left_out_message(), "warning")
-        self._says_running = study is not None and study.is_running
+        self._shows_running_state = study is not None and study.is_running
         if study is None:
             self.words.set("The agents of the panels, on problems of this map as it was at tick 0. Press Start.", "dim")
         elif study.complaint:
@@ -244,7 +244,7 @@ class ExperimentSheet(FormDialog):
         The message is about the present experiment, or about the input if none was started.
         """
         try:
-            sketch = self._sketch() if self.study is None else self.study.sketch
+            sketch = self._entered_sketch() if self.study is None else self.study.sketch
         except ConfigError:
             return ""  # incomplete input; Start shows the problem
         found = sketches.too_small(sketch, BY_KEY)

@@ -22,7 +22,7 @@ _MAX_ENTRIES = 20_000  # maximum number of listed entries of a folder
 _FORBIDDEN_CHARS = '/\\:*?"<>|'  # not valid in file names on at least one system
 
 
-class _Browser(Dialog):
+class _FileDialog(Dialog):
     """Base class of file dialogs: a list of the entries of a folder, and a text field that subclasses interpret."""
 
     size = (940, 640)
@@ -62,14 +62,14 @@ class _Browser(Dialog):
         self.field = Field(self, foot, self.field_text, self._typed)
         self.controls = [self.field, self.rows, label]
         if shows_places:
-            self._add_places(side, places)
+            self._add_place_buttons(side, places)
         self.add(self.crumb)
         self.add_footer(("Cancel", self.cancel, ""), (self.action, self.confirm, "main"))
         self.add_note()
         if self.field_text:
             self._select_stem()
 
-    def _add_places(self, side: pygame.Rect, places: list[tuple[str, Path]]) -> None:
+    def _add_place_buttons(self, side: pygame.Rect, places: list[tuple[str, Path]]) -> None:
         for label, path in places:
             rect = take_top(side, self.px(BUTTON_HEIGHT - 2), self.px(6))
             self.add(Button(self, rect, label, partial(self.go, path)))
@@ -175,7 +175,7 @@ class _Browser(Dialog):
             return self.folder / text
 
 
-class OpenFile(_Browser):
+class OpenFile(_FileDialog):
     title = "Open"
     hint = "a scenario (.yaml), a map (.map, .png, .pgm, .tmj, ROS .yaml) or a problem list (.scen)"
     suffixes = files.KNOWN_SUFFIXES
@@ -223,7 +223,7 @@ class OpenFile(_Browser):
         return f"there is no '{self.filter_text}' here{nearest(self.filter_text, known)}"
 
 
-class ChooseFolder(_Browser):
+class ChooseFolder(_FileDialog):
     title = "Choose a folder"
     action = "Choose"
     label, label_width = "Folder", 60
@@ -258,7 +258,7 @@ class ChooseFolder(_Browser):
         self.choose(folder)
 
 
-class SaveFile(_Browser):
+class SaveFile(_FileDialog):
     action = "Save"
 
     def __init__(self, host: Host, title: str, suffix: str, name: str, save: Callable[[Path], None]) -> None:

@@ -127,13 +127,13 @@ class GenerateMap(FormDialog):
             self.problem = f"a map of {cells:,} cells: shown when it is made"
         else:
             try:
-                self.made = generate(self.spec.kind, values, self.spec.kind, self._movement())
+                self.made = generate(self.spec.kind, values, self.spec.kind, self._entered_movement())
             except ConfigError as error:
                 self.problem = "\n".join(error.problems)
         if self.picture:
             self.picture.refresh()
 
-    def _movement(self) -> Movement:
+    def _entered_movement(self) -> Movement:
         return Movement(str(self.movement[RULE.name]), float(self.movement[DIAGONAL.name]))
 
     def key(self, event: pygame.event.Event) -> bool:

@@ -49,9 +49,9 @@ class HistoryList(Dialog):
     def _go_to(self, index: int) -> None:
         if index != self._place:
             self.host.session.history.go_to(index)
-            self._refresh()
+            self._refresh_list()
 
-    def _refresh(self) -> None:
+    def _refresh_list(self) -> None:
         self._shown = self._state_key()
         self.rows.set(self._items(), self._place, tells=False)
 
@@ -59,7 +59,7 @@ class HistoryList(Dialog):
         """Refresh the list if actions outside the dialog have changed the history."""
         super().update(seconds)
         if self._state_key() != self._shown:
-            self._refresh()
+            self._refresh_list()
 
     def key(self, event: pygame.event.Event) -> bool:
         return self.focused is not None and self.rows.key(event)

@@ -141,7 +141,7 @@ class SettingsDialog(FormDialog):
         field = Field(self, rect, text or self.usual[name], finished=partial(self._left, name))
         self.fields[name] = field
         self.add(field)
-        self.add(Button(self, browse, "...", partial(self._browse, name)))
+        self.add(Button(self, browse, "...", partial(self._browse_folder, name)))
 
     def _items(self) -> list[Item]:
         own = self.host.settings.keys
@@ -202,7 +202,7 @@ class SettingsDialog(FormDialog):
         if getattr(self.host.settings, name) != folder:
             self._changed(name, folder)
 
-    def _browse(self, name: str) -> None:
+    def _browse_folder(self, name: str) -> None:
         def choose(folder: Path) -> None:
             if name in self.fields:  # after a resize, a small window may not show the field any more
                 self.fields[name].set(str(folder))

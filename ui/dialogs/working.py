@@ -28,7 +28,7 @@ class Working(Dialog):
     def build(self) -> None:
         area = self.area
         self.text = Text(self, pygame.Rect(area.x, area.y, area.width, self.px(22)), self._words(), role="dim")
-        self.bar = _Bar(self, pygame.Rect(area.x, area.y + self.px(28), area.width, self.px(8)))
+        self.bar = _ProgressBar(self, pygame.Rect(area.x, area.y + self.px(28), area.width, self.px(8)))
         self.add(self.text)
         self.add(self.bar)
         self.add_footer(("Cancel", self.cancel, "main"))
@@ -51,7 +51,7 @@ class Working(Dialog):
         super().close()
 
 
-class _Bar(Control):
+class _ProgressBar(Control):
     can_focus = False
     is_moving = True
     element: Drawn

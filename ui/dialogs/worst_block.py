@@ -44,7 +44,7 @@ class WorstBlock(Dialog):
 
     def build(self) -> None:
         area = self.area
-        self.add(Text(self, take_top(area, self.px(26)), self._explanation(), role="dim"))
+        self.add(Text(self, take_top(area, self.px(26)), self._explanation_text(), role="dim"))
         self.words = Text(self, take_top(area, self.px(26)), "", role="text")
         self.add(self.words)
         columns = [
@@ -66,7 +66,7 @@ class WorstBlock(Dialog):
         self._focused = self.controls.index(made[-2])
         self._say()
 
-    def _explanation(self) -> str:
+    def _explanation_text(self) -> str:
         what = "Every switch" if self.kind == SWITCHES else "Every cell that the agent comes by"
         return f"{what}, blocked at {MOMENTS} moments of the recorded run; each is run to its end."
 

@@ -514,7 +514,7 @@ def _update_difference_bands(panels: Sequence[Shown], heat: HeatSetting, compare
     for panel in panels:
         panel.cells.bands = NO_BANDS
     pair = [panels[index] for index in dict.fromkeys(compared) if index < len(panels)]
-    counts = [found for panel in pair if (found := _all_visits(panel)) is not None]
+    counts = [found for panel in pair if (found := _panel_visits(panel)) is not None]
     if len(counts) < 2 or counts[0].size != counts[1].size:
         return scale_for(heat)
     keeper = pair[0].cells
@@ -532,7 +532,7 @@ def _update_difference_bands(panels: Sequence[Shown], heat: HeatSetting, compare
     return after
 
 
-def _all_visits(panel: Shown) -> npt.NDArray[np.uint32] | None:
+def _panel_visits(panel: Shown) -> npt.NDArray[np.uint32] | None:
     """Return the visits by cell of the agent of a panel, or of all agents of its crowd."""
     return _counts(panel.walker, "visits") if panel.crowd is None else panel.crowd.visits
 

@@ -18,11 +18,11 @@ Rect = tuple[int, int, int, int]
 
 def legend_swatch(surface: pygame.Surface, rect: Rect, layer: Layer, palette: Palette, ui_scale: float = 1.0) -> None:
     """Draw a layer's mark as it appears on the map, on a patch of free terrain that fills `rect`."""
-    surface.blit(_swatch(rect[2], rect[3], layer, palette, ui_scale), rect)
+    surface.blit(_cached_swatch(rect[2], rect[3], layer, palette, ui_scale), rect)
 
 
 @lru_cache(maxsize=256)
-def _swatch(width: int, height: int, layer: Layer, palette: Palette, ui_scale: float) -> pygame.Surface:
+def _cached_swatch(width: int, height: int, layer: Layer, palette: Palette, ui_scale: float) -> pygame.Surface:
     surface = pygame.Surface((max(1, width), max(1, height)), 0, 32)
     swatch = Swatch(surface, palette, ui_scale)
     layer.swatch(swatch)

@@ -148,13 +148,13 @@ class Picture:
         return max(self.px(1), min(self.px(self.line), round(THIN_SHARE * self.zoom)))
 
     @property
-    def _thin_casing(self) -> int:
+    def _thin_casing_width(self) -> int:
         return 0 if self.has_heat else min(self.px(1), round(CASING_SHARE * self.zoom))
 
     @property
     def has_casings(self) -> bool:
         """Return whether cells have room for casings around thin lines; without casings, back-moves are drawn wider."""
-        return self._thin_casing > 0
+        return self._thin_casing_width > 0
 
     @property
     def shown_trail(self) -> Trail | None:
@@ -177,7 +177,7 @@ class Picture:
 
         Casings of lines in small cells would cover everything else.
         """
-        around = self._thin_casing
+        around = self._thin_casing_width
         cased = ((2 * around, packed(marks.casing_of(self.palette, colour))),) if around else ()
         return (*cased, (0, packed(colour)))
 

@@ -37,7 +37,7 @@ class MapRenderer:
     """Painter of maps. One instance draws all panels, so they share its buffers."""
 
     def __init__(self) -> None:
-        self._scratch = Scratch()
+        self._scratch_buffers = Scratch()
         self.ui_scale = 1.0  # pixels per design unit, for the widths of lines and markers
 
     def draw(
@@ -85,7 +85,7 @@ class MapRenderer:
             palette,
             scale or scale_for(layers.heat),
             extras,
-            self._scratch,
+            self._scratch_buffers,
             self.ui_scale,
         )
         _draw(picture, layers)

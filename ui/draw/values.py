@@ -61,7 +61,7 @@ def draw_values(
             if not word & cellwords.KNOWN:
                 continue
             band = int(cells.bands[cell]) if cells.bands.size else 0
-            ink = _ink_on(int(table[band << 8 | word]))
+            ink = _text_colour_on(int(table[band << 8 | word]))
             left = rect[0] + int(left_of(x, camera.left, zoom))
             top = rect[1] + int(left_of(y, camera.top, zoom))
             _write(
@@ -78,7 +78,7 @@ def short(value: float, most: int) -> str:
     return text if len(text) <= most else f"{value:.0f}"
 
 
-def _ink_on(colour: int) -> tuple[int, int, int]:
+def _text_colour_on(colour: int) -> tuple[int, int, int]:
     """Return the text colour, dark or light, that is easier to read on a background of this packed colour."""
     red, green, blue = colour >> 16 & 255, colour >> 8 & 255, colour & 255
     return _DARK_INK if 0.299 * red + 0.587 * green + 0.114 * blue > 130 else _LIGHT_INK

@@ -22,7 +22,7 @@ from ui.model.trails import Trail
 
 def draw(picture: Picture) -> None:
     if picture.crowd is not None:
-        _draw_tails(picture, picture.crowd)
+        _draw_crowd_tails(picture, picture.crowd)
     trail, moves = picture.shown_trail, picture.cells.moves
     if picture.walker is None:
         return
@@ -40,7 +40,7 @@ def draw(picture: Picture) -> None:
         strokes.stroke_recent(picture.frame, cells, kinds, recent_width + extra, colour)
 
 
-def _draw_tails(picture: Picture, crowd: Crowd) -> None:
+def _draw_crowd_tails(picture: Picture, crowd: Crowd) -> None:
     """Draw the recent moves of all agents of a crowd, fading with age."""
     if crowd.tails.shape[1] < 2:
         return
