@@ -164,9 +164,8 @@ class Dialog:
         if not Dialog._open:
             Dialog._window_repeat = pygame.key.get_repeat()
         Dialog._open.add(self)
-        self._ignores_text = (
-            True  # true until the next key press, because the key that opened the dialog also arrives as text
-        )
+        # true until the next key press, because the key that opened the dialog also arrives as text
+        self._ignores_text = True
         self._held: set[int] = set()  # keys that are down; the inner dialog uses the same set
         self._settling_s = 0.0  # seconds until new buttons react to presses
         self._root_elements: list[UIElement] = []

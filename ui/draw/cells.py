@@ -83,7 +83,7 @@ def terrain_of(grid: Grid) -> TerrainFlags:
 
 
 class WalkedMoves:
-    """Distinct moves of one trail. Each move is listed once, so an agent that scrubs for hours stays cheap to draw."""
+    """Distinct moves of one trail. A repeated move is listed once, so hours of scrubbing are cheap to draw."""
 
     def __init__(self) -> None:
         self.seen = np.zeros(0, np.uint16)  # by cell: bit set of the directions of listed moves, back-moves separately
@@ -157,9 +157,8 @@ class CellFlags:
         # state of the search that `words` shows: its node array, number, expansions and open cells
         self._search: tuple[object, int, int, int] | None = None
         self._fresh = NO_CELLS  # cells that the search expanded between the last two updates
-        self._only_expansions_changed = (
-            False  # whether the words of `_fresh` and their neighbours are the only changed ones
-        )
+        # whether the words of `_fresh` and their neighbours are the only changed ones
+        self._only_expansions_changed = False
         self._width = 0
         self._detour_cells = NO_CELLS  # cells flagged DETOUR: known to TBA*'s shortcut search
         self._detour_state: tuple[object, int, int] | None = None

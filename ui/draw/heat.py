@@ -11,9 +11,8 @@ from ui.draw.kernels.cellwords import BANDS
 from ui.draw.theme import DIVERGING, Colour, Palette, heat_colours
 from ui.model.layers import HeatSetting
 
-_MAX_EXACT_PEAK = (
-    16  # largest peak that ends a scale exactly; higher peaks are rounded up, so that scales rarely change
-)
+# largest peak that ends a scale exactly; higher peaks are rounded up, so that scales rarely change
+_MAX_EXACT_PEAK = 16
 _STEPS_PER_OCTAVE = 8  # number of values that peaks are rounded to between two successive powers of two
 
 DOTTED_KINDS = ("visits",)

@@ -37,9 +37,8 @@ class Layer:
 
     draw: Callable[[Picture], None] | None = None  # draws the layer on a map, above the fills
     fills: int = 0  # bits of the cell words (ui/draw/kernels/cellwords.py) whose fill belongs to this layer
-    is_filled: Callable[[Picture], bool] = (
-        always  # whether cells with the bits `fills` are filled while the layer is on
-    )
+    # whether cells with the bits `fills` are filled while the layer is on
+    is_filled: Callable[[Picture], bool] = always
     is_replaced_by_heat: bool = False  # whether heat hides this layer, because a cell has only one fill
 
     svg: Callable[[SvgPainter], Iterable[str]] | None = None  # returns SVG elements of lines and marks

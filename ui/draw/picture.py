@@ -133,7 +133,7 @@ class Picture:
 
     @property
     def line(self) -> int:
-        """Return the width of an ordinary line at this zoom, in design units; over heat all lines are thin."""
+        """Return the width of an ordinary line at this zoom, in design units; lines over heat are thin."""
         if self.has_heat:
             return 1
         return 1 if self.zoom < 6 else 2 if self.zoom < 24 else 3
@@ -264,7 +264,7 @@ class Picture:
         return min(max(inside - at, -most), most)
 
     def point_out(self, cell: int, colour: Colour) -> None:
-        """Draw an arrow at the edge of the view that points to a cell outside it; nothing if the cell is visible."""
+        """Draw an arrow at the edge of the view that points to a cell outside it, or nothing if the cell is visible."""
         frame = self.frame
         x, y = self.snapshot.grid.xy(cell)
         px, py = (x + 0.5 - frame.left) * frame.zoom, (y + 0.5 - frame.top) * frame.zoom

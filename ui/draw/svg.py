@@ -30,7 +30,7 @@ FONT = "Noto Sans, Helvetica, Arial, sans-serif"
 PAGE = 800.0  # width of the drawing, in SVG user units
 TITLE_HEIGHT, LEGEND_ROW = 34.0, 22.0  # heights of the title and of one row of the legend, in SVG user units
 LINES_ACROSS = 260.0  # shorter side of the shown part of the map, as a multiple of an ordinary line width
-MIN_LINE = 0.16  # minimum width of a line, in cells
+MIN_LINE = 0.16  # minimum width of a line, as a fraction of a cell's side
 
 
 def panel_svg(run: Run, key: PanelKey, look: Look, *, has_legend: bool = True, has_title: bool = True) -> str:

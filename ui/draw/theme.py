@@ -160,13 +160,10 @@ Higher bands contrast more with free terrain, so in the light palette low bands 
 distinguishable from free terrain.
 """
 
-_GREY_RAMP_ENDS = {
-    "dark": (0.28, 1.0),
-    "light": (0.68, 0.0),
-}  # values for "greys", because free terrain is grey as well
-_MIN_BANDS = (
-    3  # smallest number of bands that span the whole colour map; with fewer, the strongest colours are not used
-)
+# values for "greys", because free terrain is grey as well
+_GREY_RAMP_ENDS = {"dark": (0.28, 1.0), "light": (0.68, 0.0)}
+# smallest number of bands that span the whole colour map; with fewer, the strongest colours are not used
+_MIN_BANDS = 3
 
 
 @lru_cache(maxsize=256)
