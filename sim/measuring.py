@@ -1,18 +1,22 @@
 """Measuring: true distances to the shared goal, and the count of non-optimal moves based on them.
 
     measuring.walked(agent, metrics, position, rows)    judge moves made on the present map, or queue them
-    measuring.spend(ticks)                  judge queued moves within the allowance for `ticks` ticks
+    measuring.spend(ticks)                  judge queued moves, with the expansions allowed for `ticks` ticks
     measuring.prepare_change()              call before the map or the goal changes: judges or drops queued moves
-    measuring.changed(goal, aim)            call after the change; `aim` is a cell near those asked for next
+    measuring.changed(goal, aim)            call after the change; `aim` is a cell near which distances are needed next
     measuring.knows(agent)                  whether all moves of an agent have been judged
     measuring.will_know(agent)              whether all of them have been or can still be judged
-    measuring.distance(cell)                the true distance
-    measuring.distance_within(cell, expansions)     the true distance, or None if more expansions are needed
+    measuring.distance(cell)                the true distance from a cell to the shared goal
+    measuring.distance_within(cell, expansions)     the same, or None if it takes more expansions
 
-After a change of the map, the first distance takes an A* from the goal to the agents: 60 ms on 2048 x 2048. A run
-without a window does this at once. A window limits the expansions per tick and shows "..." for a count until it is
-known: moves are queued, and judged on the map on which they were made. If that map changes first, the count stays
-unknown. A count that is shown always equals the one from a run without a window.
+A true distance is the cost of the cheapest path to the shared goal on the present map. To judge a move is to decide
+with true distances whether it was non-optimal: whether it brought the agent nearer to the goal by less than its cost.
+
+After a change of the map, the first true distance needs an A* search from the goal to the agents, which takes 60 ms
+on a map of 2048 x 2048 cells. A run without a window makes this search at once. In a window, the search may use only
+a limited number of expansions per tick (the allowance): moves are queued, judged later on the map on which they were
+made, and the window shows "..." as the number of non-optimal moves until then. If the map changes before a move has
+been judged, the number stays unknown. A number that is shown always equals the number from a run without a window.
 """
 
 from dataclasses import dataclass
@@ -28,9 +32,10 @@ from sim.kernels.search import begin, new_search, stamped_nodes
 from sim.kernels.stale import GenerationTable
 
 A_TICK = 20_000
-"""Expansions for measuring that a window allows per tick: about 1 ms."""
+"""Maximum number of expansions for measuring per tick in a window; they take about 1 ms."""
 
-_LAST_CHANCE = 2  # ticks' worth of expansions allowed just before the map changes; such a frame is long anyway
+# Just before the map changes, queued moves get the expansions of this many ticks; such a frame takes long anyway.
+_TICKS_BEFORE_CHANGE = 2
 
 _UNLIMITED = int(distance.UNLIMITED)
 
@@ -39,37 +44,39 @@ _count = CachedDispatch(referee.count_nonoptimal)
 
 
 @dataclass
-class _Walk:
+class _QueuedMoves:
     """Queued moves of one agent that have not been judged yet."""
 
     agent: int  # agent id
-    metrics: np.ndarray  # referee.METRICS of the agent, which get the count
-    position: int  # cell before the first row
-    rows: np.ndarray
+    metrics: np.ndarray  # referee.METRICS of the agent, to which non-optimal moves are added
+    position: int  # cell of the agent before the first row
+    rows: np.ndarray  # log.ROW per tick
     next: int = 0  # index of the first row that has not been judged
 
 
 class OptimalityTracker:
-    """Backward search from the shared goal, and the queue of moves that wait for its distances."""
+    """Backward search from the shared goal for true distances, and the queue of moves that have not been judged."""
 
     def __init__(self, grid: Grid, goal: int, aim: int, is_on: bool, *, is_watched: bool = False) -> None:
         self.is_on = is_on
-        self.allowance: int | None = None  # expansions per tick; None: no limit, moves are judged at once
-        self._grid, self.goal, self._aim = grid, goal, aim
-        self._backward = bare(new_search(grid.cells if is_on else 0, is_bucketed=is_on, is_reused=not is_watched))
-        self._is_old = True
-        self._spent = 0  # expansions of earlier searches
-        self._waiting: list[_Walk] = []
-        self._lost: set[int] = set()  # ids of agents with moves that can never be judged
+        self.allowance: int | None = None  # maximum number of expansions per tick; None: moves are judged at once
+        self._grid, self.goal, self._aim_cell = grid, goal, aim
+        self._backward_search = bare(
+            new_search(grid.cells if is_on else 0, is_bucketed=is_on, is_reused=not is_watched)
+        )
+        self._is_search_stale = True
+        self._earlier_expansions = 0  # expansions of all searches before the present one
+        self._waiting: list[_QueuedMoves] = []
+        self._unmeasurable_ids: set[int] = set()  # ids of agents with dropped moves, so their counts stay unknown
 
     @property
     def expansions(self) -> int:
-        """Return the expansions that measuring has cost so far."""
-        return self._spent + int(self._backward.control["expansions"][0])
+        """Return the number of expansions of all searches for true distances so far."""
+        return self._earlier_expansions + int(self._backward_search.control["expansions"][0])
 
     def stamped(self) -> GenerationTable:
-        """Return the table of distances with the number of its present search, for keyframes."""
-        return stamped_nodes(self._backward)
+        """Return the table of the backward search, so that keyframes can leave out records of earlier searches."""
+        return stamped_nodes(self._backward_search)
 
     @property
     def is_waiting(self) -> bool:
@@ -78,13 +85,13 @@ class OptimalityTracker:
 
     def knows(self, agent: int) -> bool:
         """Return whether all moves of an agent have been judged."""
-        if not self.is_on or agent in self._lost:
+        if not self.is_on or agent in self._unmeasurable_ids:
             return False
         return all(walk.agent != agent for walk in self._waiting)
 
     def will_know(self, agent: int) -> bool:
         """Return whether all moves of an agent have been judged or can still be judged."""
-        return self.is_on and agent not in self._lost
+        return self.is_on and agent not in self._unmeasurable_ids
 
     # --- judging moves ----------------------------------------------------------------------------
 
@@ -93,20 +100,20 @@ class OptimalityTracker:
 
         Args:
             agent: agent id.
-            metrics: referee.METRICS of the agent, which get the count of non-optimal moves.
+            metrics: referee.METRICS of the agent, to which the number of non-optimal moves is added.
             position: cell of the agent before the first row.
             rows: legal rows, all on the present map.
         """
-        if not self.is_on or agent in self._lost:
+        if not self.is_on or agent in self._unmeasurable_ids:
             return
         if self.allowance is not None:
-            self._waiting.append(_Walk(agent, metrics, position, rows))
+            self._waiting.append(_QueuedMoves(agent, metrics, position, rows))
             return
         self.finish()
         _count(self._grid.ground, rows, 0, position, metrics, self._fresh(), _UNLIMITED)
 
     def spend(self, ticks: int) -> None:
-        """Judge queued moves within the allowance for `ticks` ticks."""
+        """Judge queued moves, with at most the expansions that are allowed for `ticks` ticks."""
         if self._waiting:
             self._judge(_UNLIMITED if self.allowance is None else ticks * self.allowance)
 
@@ -115,26 +122,26 @@ class OptimalityTracker:
         self._judge(_UNLIMITED)
 
     def prepare_change(self) -> None:
-        """Judge queued moves before the map or the goal changes.
+        """Judge queued moves, because the map or the goal is about to change.
 
-        Moves left over are dropped, and the counts of their agents stay unknown.
+        Moves that would need too many expansions are dropped; the counts of their agents stay unknown from then on.
         """
-        self.spend(_LAST_CHANCE)
-        self._lost |= {walk.agent for walk in self._waiting}
+        self.spend(_TICKS_BEFORE_CHANGE)
+        self._unmeasurable_ids |= {walk.agent for walk in self._waiting}
         self._waiting.clear()
 
     def changed(self, goal: int, aim: int) -> None:
-        """Invalidate all distances after a change of the map or the goal.
+        """Invalidate all true distances, because the map or the goal has changed.
 
         Args:
             goal: shared goal from now on.
-            aim: cell near those whose distances will be asked for, towards which the search heads.
+            aim: cell near which distances will be needed, such as the cell of an agent; the search heads towards it.
         """
         assert not self._waiting
-        self.goal, self._aim, self._is_old = goal, aim, True
+        self.goal, self._aim_cell, self._is_search_stale = goal, aim, True
 
     def _judge(self, allowed: int) -> None:
-        """Judge queued moves with at most `allowed` expansions; moves left over remain in the queue."""
+        """Judge queued moves with at most `allowed` expansions; moves that need more remain in the queue."""
         is_limited = allowed < _UNLIMITED
         end = self.expansions + allowed if is_limited else 0
         while self._waiting:
@@ -149,27 +156,27 @@ class OptimalityTracker:
     # --- distances --------------------------------------------------------------------------------
 
     def distance(self, cell: int) -> float:
-        """Return the cost of the cheapest path from a cell to the goal on the present map; infinity: there is none."""
+        """Return the true distance of a cell: the cost of the cheapest path to the goal; infinity: there is no path."""
         found = self.distance_within(cell, _UNLIMITED)
         assert found is not None
         return found
 
     def distance_within(self, cell: int, expansions: int) -> float | None:
-        """Return the cost of the cheapest path, or None if the search needs more than `expansions` expansions.
+        """Return the true distance of a cell, or None if that needs more than `expansions` expansions.
 
-        The next call continues the search.
+        After None, the next call continues the same search.
         """
-        return self._within(self._searching(cell), cell, expansions if self.is_on else _UNLIMITED)
+        return self._within(self._search_for_cell(cell), cell, expansions if self.is_on else _UNLIMITED)
 
     def cheapest_way(self, cell: int) -> tuple[float, int | None]:
-        """Return cost and moves of the cheapest path from a cell to the goal; infinity and None: there is none."""
-        backward = self._searching(cell)
+        """Return cost and number of moves of the cheapest path from a cell to the goal; infinity and None: no path."""
+        backward = self._search_for_cell(cell)
         found = self._within(backward, cell, _UNLIMITED)
         assert found is not None
         return found, int(distance.moves_between(self._grid.ground, backward, cell)) if found < inf else None
 
-    def _searching(self, cell: int) -> Any:
-        """Return the search for distances; if measuring is off, a new search for this cell alone."""
+    def _search_for_cell(self, cell: int) -> Any:
+        """Return the backward search; if measuring is off, a new one that heads for this cell and is used once."""
         if self.is_on:
             return self._fresh()
         backward = new_search(self._grid.cells, is_bucketed=True, is_reused=True)
@@ -177,13 +184,14 @@ class OptimalityTracker:
         return backward
 
     def _within(self, backward: Any, cell: int, expansions: int) -> float | None:
+        """Return the true distance of a cell by a search; None if that needs more than `expansions` expansions."""
         found = float(distance.true_distance(self._grid.ground, backward, cell, expansions))
         return None if found == distance.UNKNOWN else found
 
     def _fresh(self) -> Any:
-        """Return the search for distances, restarted if the map or the goal has changed."""
-        if self._is_old and self.is_on:
-            self._spent += int(self._backward.control["expansions"][0])
-            begin(self._grid.ground, self._backward, self.goal, -1, self._aim)
-            self._is_old = False
-        return self._backward
+        """Return the backward search, after restarting it if the map or the goal has changed."""
+        if self._is_search_stale and self.is_on:
+            self._earlier_expansions += int(self._backward_search.control["expansions"][0])
+            begin(self._grid.ground, self._backward_search, self.goal, -1, self._aim_cell)
+            self._is_search_stale = False
+        return self._backward_search

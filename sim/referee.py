@@ -1,13 +1,16 @@
 """Referee: runs unbatched agents, judges the moves they report, and stops an agent that breaks a rule.
 
-    referee.run_walker(walker, tick, ticks, budget) run an agent for up to `ticks` ticks; returns how many it acted in
+    referee.run_walker(walker, tick, ticks, budget) let an agent act for up to `ticks` ticks; returns how many it acted
     referee.stop(walker, what, tick)                stop an agent for the rest of the run
-    referee.verify_status(walker, tick)             stop an agent whose reported status cannot be true
-    referee.end_trial(walker)                       note that an agent has reached its goal
+    referee.verify_status(walker, tick)             stop an agent that reports a status that cannot be true
+    referee.end_trial(walker)                       store the trial of an agent that has reached its goal
 
-Illegal moves are found by a kernel (sim/kernels/referee.py); for batches it runs in the same call as the agents
-(sim/crew.py). The messages about broken rules are in rules.py. The referee also puts an agent that learns back on its
-start for the next trial.
+A kernel (sim/kernels/referee.py) finds illegal moves and adds up the counts of each agent, such as moves and cost. For
+batches (sim/crew.py) it runs in the same call as the agents. rules.py has the messages about broken rules.
+
+A row (log.ROW) is the report of an agent about one tick: its cell, its expansions and marks, which are bits for events
+such as an arrival. A note is a message for the user. A trial is one walk from start to goal; after each trial, the
+referee puts an agent that learns back on its start for the next one.
 """
 
 from collections.abc import Callable
@@ -29,7 +32,7 @@ from sim.walker import Walker
 
 
 class Referee:
-    """Judge of all agents of one world."""
+    """Runner and judge of the agents of one world."""
 
     def __init__(
         self,
@@ -42,15 +45,15 @@ class Referee:
         """Create the referee of a world.
 
         Args:
-            grid: true map.
-            measuring: true distances to the shared goal, and judge of non-optimal moves.
-            seating: cache of the batches, invalidated when an agent is stopped.
-            notes: list that gets messages for the user.
-            stopwatch: clock that measures the planning of each agent, see `planning_s`.
+            grid: true map, which agents may know only in part.
+            measuring: source of true distances to the shared goal, and counter of non-optimal moves.
+            seating: cache of the batch plan, invalidated when an agent is stopped.
+            notes: list to which messages for the user are appended.
+            stopwatch: clock in seconds that measures the planning of each agent, for `planning_s`; None: not measured.
         """
         self.grid, self.measuring, self.notes, self._seating = grid, measuring, notes, seating
         self.stopwatch = stopwatch
-        self.planning_s: dict[int, float] = {}  # seconds of planning so far, by agent id
+        self.planning_s: dict[int, float] = {}  # by agent id: seconds of planning so far
         self.last_stop = -1  # last tick in which an agent was stopped; -1: none
 
     # --- running and judging agents ---------------------------------------------------------------
@@ -59,7 +62,7 @@ class Referee:
         """Let an agent plan and act for up to `ticks` ticks from world tick `tick` on.
 
         Returns:
-            The number of ticks in which it acted: `ticks`, or fewer if it was done or stopped before.
+            The number of ticks in which it acted: `ticks`, or fewer if it was done or was stopped earlier.
         """
         status = walker.agent.status
         if status is not Status.ACTIVE and walker.is_done:
@@ -73,10 +76,10 @@ class Referee:
                 done += 1
                 status = walker.agent.status
             else:
-                done += self._ask_and_judge(walker, rows[done : done + step], tick + done, budget)
+                done += self._advance_and_judge(walker, rows[done : done + step], tick + done, budget)
                 status = walker.agent.status
                 if status is Status.ACTIVE:
-                    continue  # skip the checks below: this is the usual case, and they apply only to other statuses
+                    continue  # the usual case: the checks below apply only to other statuses
                 if status is Status.AT_GOAL:
                     rows["marks"][done - 1] |= log.ARRIVED
             if status is Status.AT_GOAL:
@@ -87,17 +90,21 @@ class Referee:
             walker.keep_rows(rows[:done], tick, budget)
         return done
 
-    def _ask_and_judge(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
-        """Let the agent write `rows`, then judge and count them; return how many rows are valid."""
-        count = self._timed(walker, rows, tick, budget) if self.stopwatch else self._ask(walker, rows, tick, budget)
-        if count != rows.size and self._is_wrong(walker, count, rows.size, tick):
+    def _advance_and_judge(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
+        """Let the agent act and write `rows`, then judge them and add up its counts; return how many rows are valid."""
+        count = (
+            self._ask_with_stopwatch(walker, rows, tick, budget)
+            if self.stopwatch
+            else self._ask(walker, rows, tick, budget)
+        )
+        if count != rows.size and self._stop_if_count_is_wrong(walker, count, rows.size, tick):
             return 0
         position = walker.position
         legal = walker.judge(self.grid.ground, rows, count, tick, budget, *walker.counts)
         if legal < count:
             count = self._refuse(walker, rows, int(legal), tick + int(legal), budget)
         if walker.spec.is_own and count:
-            self._tell_first_excess(walker, rows, tick, budget)
+            self._note_first_excess(walker, rows, tick, budget)
         if walker.own_goal is None and count:
             self.measuring.walked(walker.id, walker.counts[0], position, rows[:count])
         if walker.agent.status is not Status.ACTIVE:
@@ -106,7 +113,7 @@ class Referee:
             self.stop(walker, f"did {count} of {rows.size} ticks, and is not at its end", tick + int(count) - 1)
         return int(count)
 
-    def _timed(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
+    def _ask_with_stopwatch(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
         assert self.stopwatch is not None
         before = self.stopwatch()
         count = self._ask(walker, rows, tick, budget)
@@ -114,10 +121,10 @@ class Referee:
         return count
 
     def _ask(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
-        """Let an agent write `rows`; return the number of ticks that it reports.
+        """Let an agent act and write `rows`; return the number of ticks that it reports as done.
 
-        For an agent from a user's file, whose code may fail, rows are filled with invalid values before, so that a
-        row that the code does not write breaks a rule.
+        The code of a user's file may fail, or leave out rows. Its rows are first filled with an invalid number of
+        expansions, so that a row that the code does not write breaks a rule.
         """
         if not walker.spec.is_own:
             return walker.agent.advance(budget, rows)
@@ -130,27 +137,34 @@ class Referee:
 
     # --- broken rules -----------------------------------------------------------------------------
 
-    def _is_wrong(self, walker: Walker, count: int, asked: int, tick: int) -> bool:
-        """Return whether the agent is stopped; stop it if the number of ticks that it reported is impossible."""
+    def _stop_if_count_is_wrong(self, walker: Walker, count: int, asked: int, tick: int) -> bool:
+        """Stop an agent that reported an impossible number of ticks; return whether it is stopped now.
+
+        Args:
+            walker: agent.
+            count: number of ticks that it reported.
+            asked: number of ticks for which it was called.
+            tick: world tick of the first of them.
+        """
         problem = None if walker.offence is not None else wrong_count(count, asked)
         if problem is not None:
             self.stop(walker, problem, tick)
         return walker.offence is not None
 
-    def _tell_first_excess(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> None:
-        """Add a note the first time that an agent from a user's file exceeds its budget; later ones only count."""
+    def _note_first_excess(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> None:
+        """Add a note when an agent from a user's file exceeds its budget for the first time."""
         if walker.metrics[0].over_budget == 1 and rows["expanded"][0] > budget:
             told = f"{walker.label} expanded {int(rows['expanded'][0])} cells, with a budget of {budget}"
             self.notes.append(Note(tick, told))
 
     def _refuse(self, walker: Walker, rows: np.ndarray, row: int, tick: int, budget: int) -> int:
-        """Handle a row that breaks a rule.
+        """Handle the first row that breaks a rule.
 
-        An agent that does not know the map stays on its cell and is notified, and the tick counts as a wait. Any other
-        agent is stopped.
+        If the agent does not know the map and reported an illegal move, the move is refused: the agent stays on its
+        cell and is notified, and the tick counts as a wait. In all other cases the agent is stopped.
 
         Returns:
-            The number of valid rows.
+            The number of valid rows. A row with a refused move is valid.
         """
         knows_map = walker.spec.runs_in_bulk or walker.spec.is_own
         if knows_map or min(rows["expanded"][row], rows["traced"][row]) < 0:
@@ -163,22 +177,22 @@ class Referee:
         return row + 1
 
     def verify_status(self, walker: Walker, tick: int) -> None:
-        """Stop an agent that reports AT_GOAL or NO_PATH although the referee knows better."""
+        """Stop an agent that reports AT_GOAL but is elsewhere, or NO_PATH although the referee knows a path."""
         status, goal = walker.agent.status, self.goal_of(walker)
         if status is Status.AT_GOAL and walker.position != goal:
             self.stop(walker, f"says that it has arrived; its goal is {self.grid.xy(goal)}", tick)
-        elif status is Status.NO_PATH and (length := self._known_distance(walker)) < np.inf:
+        elif status is Status.NO_PATH and (length := self._known_distance_to_goal(walker)) < np.inf:
             self.stop(walker, f"says that there is no path; there is one of cost {length:.6g}", tick)
 
     def goal_of(self, walker: Walker) -> int:
         """Return the goal cell of a walker: its own, or the shared one."""
         return self.measuring.goal if walker.own_goal is None else walker.own_goal
 
-    def _known_distance(self, walker: Walker) -> float:
-        """Return the true cost from an agent to its goal.
+    def _known_distance_to_goal(self, walker: Walker) -> float:
+        """Return the cost of the cheapest path from an agent to its goal; infinity: there is none, or it is not known.
 
-        The result is infinity if there is no path, and also if the distance is not known within the allowance. Without
-        measuring, or for a goal of its own, only agents from users' files get a search.
+        It is not known if computing it takes more expansions than `measuring.allowance`. If measuring is off or the
+        agent has a goal of its own, the referee searches for a path only for agents from users' files.
         """
         if walker.own_goal is not None or not self.measuring.is_on:
             goal, is_own = self.goal_of(walker), walker.spec.is_own
@@ -192,21 +206,24 @@ class Referee:
 
         Args:
             walker: agent to stop.
-            what: what it did wrong, for `Violation.what`.
-            tick: world tick in which it did that.
-            is_failure: whether its code failed, instead of breaking a rule.
+            what: description of what it did wrong, without a subject: "moved from ...".
+            tick: world tick of the violation.
+            is_failure: True: its code failed. False: it broke a rule.
         """
         walker.leave_seat()
         self.last_stop = max(self.last_stop, tick)
         walker.offence = Violation(what, tick, self.grid.xy(walker.position), is_failure)
         walker.agent = StoppedAgent(walker.agent)
-        self._seating.is_void = True  # a batch continues without it
+        self._seating.is_void = True  # its batch has to be formed again without it
         self.notes.append(Note(tick, walker.offence.told(walker.label)))
 
     # --- trials -----------------------------------------------------------------------------------
 
     def _begin_trial(self, walker: Walker, rows: np.ndarray) -> None:
-        """Put an agent that has arrived back on its start. This takes one tick; the agent waits while it is blocked."""
+        """Put an agent that has arrived back on its start, in one tick. While the start is blocked, the agent waits.
+
+        `rows`: row of this tick, which the referee writes here instead of the agent.
+        """
         is_possible = self.grid.is_free(walker.start)
         cell = walker.start if is_possible else walker.position
         rows[0] = cell, 0, 0, log.TRIAL if is_possible else 0, log.WAITING
@@ -216,22 +233,23 @@ class Referee:
             walker.trial_began = walker.trial_counts(walker.trial + 1)
 
     def end_trial(self, walker: Walker) -> None:
-        """Store the finished trial of an agent that learns and has reached its goal.
+        """Store the present trial of an agent that learns, because it has reached its goal.
 
-        If the goal was moved after an earlier arrival, the trial has continued since; the stored one is replaced.
+        If the agent arrived earlier in this trial and its goal was moved then, the trial continued, and the counts
+        stored at that arrival are replaced.
         """
         if walker.spec.keeps_h:
-            self.measuring.finish()  # the counts of this trial become final, and the next trial is counted from them
+            self.measuring.finish()  # so that the counts at the end of this trial are final
             del walker.trials[walker.trial - 1 :]
             walker.trials.append(self.unfinished_trial(walker))
 
     def unfinished_trial(self, walker: Walker) -> Trial:
-        """Return the counts of the present trial so far."""
+        """Return the counts of the present trial so far, as a Trial."""
         return walker.trial_counts(walker.trial).since(walker.trial_began, self.has_judged(walker))
 
     def has_judged(self, walker: Walker) -> bool:
-        """Return whether all moves of an agent have been judged as optimal or not.
+        """Return whether each move of an agent so far has been judged as optimal or non-optimal.
 
-        Moves of agents with a goal of their own are not judged: each would need a search over the map of its own.
+        Moves of agents with a goal of their own are never judged, because each such goal would need a search.
         """
         return walker.own_goal is None and self.measuring.knows(walker.id)

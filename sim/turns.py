@@ -1,4 +1,8 @@
-"""Division of a world's walkers into batches (`AgentBatch`) and unbatched walkers, and the digest columns of all."""
+"""Batch plan: which walkers of a world advance in batches and which advance alone. Digest columns of all walkers.
+
+A batch (`AgentBatch`, crew.py) advances many walkers in one kernel call. A walker outside all batches is "unbatched". A
+slot is a batch with the index of a walker in it. Digest columns are the numbers from which the world's digest is made.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -12,23 +16,29 @@ from sim.walker import Walker
 
 
 class BatchPlan:
-    """Division of a world's walkers into batches (`crews`) and walkers that advance alone (`alone`)."""
+    """Assignment of a world's walkers to batches (`crews`); the other walkers advance alone (`alone`)."""
 
     def __init__(self, walkers: Sequence[Walker], able: Iterable[Walker]) -> None:
-        """Form batches from the walkers in `able`; all other walkers advance alone."""
-        self._list, self._of, self._walkers = walkers, _signs(walkers), tuple(walkers)  # `walkers` may grow later
+        """Form batches.
+
+        Args:
+            walkers: all walkers of the world.
+            able: walkers that may be in a batch. Those that fit in no batch, and all others, advance alone.
+        """
+        # `_walkers` is a copy, because the list `walkers` may grow later.
+        self._list, self._of, self._walkers = walkers, _plan_key(walkers), tuple(walkers)
         self.crews = crews_of(able)
-        joined = [walker for crew in self.crews for walker in crew.walkers]
+        joined = [walker for batch in self.crews for walker in batch.walkers]
         numbers = {walker.id for walker in joined}
         self.alone = [walker for walker in walkers if walker.id not in numbers]
         self.refresh_runnable()
 
     def refresh_runnable(self) -> None:
-        """Refresh which unbatched walkers can act (`awake`) and which wait because there is no path (`stuck`).
+        """Recompute the lists of unbatched walkers that can act (`awake`) and that have no path (`stuck`).
 
-        These lists are cached, because often most walkers have arrived and checking all in every tick would be slow.
-        Call this method after everything that may make a walker active again, and when a walker is done. Agents from
-        a user's file are always in `awake`: their status may change, or their code may fail, without a notification.
+        The lists are cached, because often most walkers have arrived, and checking all walkers in every tick would be
+        slow. Call this method after every change that may make a walker active again, and when a walker is done. Agents
+        from a user's file are always in `awake`, because their status may change or their code may fail at any time.
         """
         self.awake = [walker for walker in self.alone if walker.spec.is_own or not walker.is_done]
         self.stuck = [walker for walker in self.alone if not walker.spec.is_own and walker.agent.status == log.NO_PATH]
@@ -36,131 +46,144 @@ class BatchPlan:
 
     @cached_property
     def seats(self) -> dict[int, BatchSlot]:
-        """Return the seat (batch and index) of every batched walker, by agent id."""
-        return {number: BatchSlot(crew, place) for crew in self.crews for number, place in crew.places.items()}
+        """Return the slot (batch, and index in the batch) of every batched walker, by agent id."""
+        return {number: BatchSlot(batch, index) for batch in self.crews for number, index in batch.places.items()}
 
     def contiguous_prefix_length(self, queue: Sequence[Walker]) -> int:
-        """Return how many walkers at the front of `queue` have consecutive indices in one batch.
+        """Return how many walkers at the front of `queue` can advance in one kernel call.
 
-        The result is 0 if the first walker is unbatched.
+        These walkers must have consecutive indices in one batch. The result is 0 if the first walker is unbatched.
         """
         first = self.seats.get(queue[0].id)
         if first is None:
             return 0
         seats = (self.seats.get(walker.id) for walker in queue)
-        return next((n for n, seat in enumerate(seats) if seat != (first.crew, first.place + n)), len(queue))
+        return next((n for n, slot in enumerate(seats) if slot != (first.crew, first.place + n)), len(queue))
 
     @cached_property
     def sums(self) -> "DigestColumns":
-        """Return the digest columns of all walkers, cached until `forget_sums`."""
+        """Return the digest columns of all walkers. They are cached until `forget_sums` is called."""
         return DigestColumns(self._walkers, self.crews)
 
     def forget_sums(self) -> None:
-        """Invalidate the digest columns, because a walker has another start or goal."""
+        """Invalidate the cached digest columns, because a walker got another start or goal."""
         self.__dict__.pop("sums", None)
 
     def are_of(self, walkers: Sequence[Walker]) -> bool:
-        """Return whether this division was made for these walkers with the same maximum of trials each."""
+        """Return whether this plan was made for these walkers, with the maximum number of trials that each has now."""
         is_same_list = walkers is self._list and len(walkers) == len(self._of)
-        return is_same_list or self._of == _signs(walkers)
+        return is_same_list or self._of == _plan_key(walkers)
 
     def refresh_addresses(self) -> bool:
-        """Refresh the memory addresses in all batches; return False if a batch has become invalid."""
-        return all(crew.refresh_addresses() for crew in self.crews)
+        """Refresh the addresses of agents' arrays in all batches; return False if a batch is no longer valid.
+
+        See `AgentBatch.refresh_addresses` for what makes a batch invalid.
+        """
+        return all(batch.refresh_addresses() for batch in self.crews)
 
 
 class DigestColumns:
-    """Columns from which the digest of a world is computed, one row per agent in the order of ids.
+    """Table from which the digest of a world is computed, with one line per agent in the order of ids.
 
-    A row has the id and the two digest numbers of the agent, and, if the agent has a start or goal of its own, the
-    start and the goal (-1: the world's). The table is laid out once and reused while agents, starts and goals remain
-    the same: with 500 agents the layout takes longer than a tick.
+    A line has the id of the agent and its two digest numbers (see `Walker.sums`). If the agent has a start or goal of
+    its own, its start and its goal follow (goal -1: the shared goal). The table is created once and reused while
+    agents, starts and goals remain the same, because with 500 agents creating it takes longer than a tick.
     """
 
     def __init__(self, walkers: Sequence[Walker], crews: Sequence[AgentBatch] = ()) -> None:
-        in_order = sorted(walkers, key=attrgetter("id"))  # panels, and with them walkers, may be in any order
+        in_order = sorted(walkers, key=attrgetter("id"))  # the user may reorder panels, and with them walkers
         numbers = [walker.id for walker in in_order]
         self._columns = np.zeros((len(in_order), 5), np.int64)
         self._columns[:, 0] = numbers
         self._columns[:, 3] = [walker.start for walker in in_order]
         self._columns[:, 4] = [-1 if walker.own_goal is None else walker.own_goal for walker in in_order]
-        self._is_said = np.ones(self._columns.shape, np.bool_)
-        self._is_said[[not walker.has_own_ends for walker in in_order], 3:] = False
-        self._crews = [(crew, np.searchsorted(numbers, crew.ids)) for crew in crews]
-        together = {number for crew in crews for number in crew.ids}
-        self._alone = [(place, walker) for place, walker in enumerate(in_order) if walker.id not in together]
+        self._is_in_digest = np.ones(self._columns.shape, np.bool_)
+        self._is_in_digest[[not walker.has_own_ends for walker in in_order], 3:] = False
+        self._batches_with_rows = [(batch, np.searchsorted(numbers, batch.ids)) for batch in crews]
+        batched = {number for batch in crews for number in batch.ids}
+        self._alone = [(index, walker) for index, walker in enumerate(in_order) if walker.id not in batched]
 
     def read(self) -> bytes:
-        """Refresh the digest numbers and return the bytes of all rows."""
-        for crew, places in self._crews:
-            self._columns[places, 1:3] = crew.sums()
-        for place, walker in self._alone:
-            self._columns[place, 1:3] = walker.sums
-        return self._columns[self._is_said].tobytes()
+        """Refresh the digest numbers of all agents and return the table as bytes, without unused entries."""
+        for batch, indices in self._batches_with_rows:
+            self._columns[indices, 1:3] = batch.sums()
+        for index, walker in self._alone:
+            self._columns[index, 1:3] = walker.sums
+        return self._columns[self._is_in_digest].tobytes()
 
 
-def _signs(walkers: Iterable[Walker]) -> list[tuple[int, int]]:
-    """Return a cache key of the division: walkers with more than one trial cannot be batched."""
+def _plan_key(walkers: Iterable[Walker]) -> list[tuple[int, int]]:
+    """Return the cache key of a batch plan.
+
+    The key contains the maximum number of trials, because only walkers with one trial can be batched.
+    """
     return [(id(walker), walker.most_trials) for walker in walkers]
 
 
 class BatchPlanCache:
-    """Cache of a world's `BatchPlan`. Code that may invalidate the division sets `is_old` or `is_void`."""
+    """Cache of a world's `BatchPlan`. Code whose changes may invalidate the plan sets `is_old` or `is_void`."""
 
     def __init__(self) -> None:
-        self.turns: BatchPlan | None = None  # last division found
-        self.is_old = False  # needs a refresh: a walker may be active again, or have other memory, rules or budget
-        self.is_void = False  # needs a rebuild: a walker may have become able or unable to be in a batch
+        self.turns: BatchPlan | None = None  # last plan made
+        self.is_old = False  # plan needs a refresh: a walker may be active again, or have other arrays, rules or budget
+        self.is_void = False  # plan must be made again: some walker may now belong in a batch, or no longer
 
     def __reduce__(self) -> tuple[type["BatchPlanCache"], tuple[()]]:
-        """Pickle as an empty cache, because the memory of a copied world has other addresses."""
+        """Pickle as an empty cache, because arrays of a copied world have other addresses."""
         return BatchPlanCache, ()
 
     def goals_changed(self) -> None:
-        """Note that a walker got a goal of its own: it may be active again, and digests contain own goals."""
+        """Mark the plan for a refresh, because a walker that got a goal of its own may be active again.
+
+        The digest columns are invalidated too, because they contain own goals.
+        """
         self.is_old = True
         if self.turns is not None:
             self.turns.forget_sums()
 
     def now(self, walkers: Sequence[Walker], able: Callable[[], Iterable[Walker]]) -> BatchPlan:
-        """Return the present division, refreshed or rebuilt if it may have changed.
+        """Return the batch plan of the present walkers: the cached one, if needed refreshed or made again.
 
         Args:
             walkers: all walkers of the world.
-            able: returns the walkers that may be in a batch; called only for a rebuild.
+            able: function that returns the walkers that may be in a batch; called only if the plan is made again.
         """
-        kept = self.turns
-        if kept is not None and not self.is_old and not self.is_void and kept.are_of(walkers):
-            return kept
-        if (kept := self.right(walkers)) is not None:
-            kept.refresh_runnable()
+        plan = self.turns
+        if plan is not None and not self.is_old and not self.is_void and plan.are_of(walkers):
+            return plan
+        if (plan := self.right(walkers)) is not None:
+            plan.refresh_runnable()
         else:
             for walker in walkers:
                 walker.leave_crew()
-            kept = self.turns = BatchPlan(walkers, able())
+            plan = self.turns = BatchPlan(walkers, able())
         self.is_old = self.is_void = False
-        return kept
+        return plan
 
     def settled(self, walkers: Sequence[Walker]) -> BatchPlan | None:
-        """Return the division if it is up to date and every batch holds the rows of its walkers, else None.
+        """Return the plan if it is up to date and every batch stores the rows of all its walkers; else None.
 
-        With such a division, callers need to visit only the unbatched walkers one by one.
+        With such a plan, callers can read batched walkers from the arrays of their batch, and have to visit only the
+        unbatched walkers one by one.
         """
-        kept = self.turns
-        if kept is None or self.is_old or self.is_void or not kept.are_of(walkers):
+        plan = self.turns
+        if plan is None or self.is_old or self.is_void or not plan.are_of(walkers):
             return None
-        return kept if all(crew.are_seated for crew in kept.crews) else None
+        return plan if all(batch.are_seated for batch in plan.crews) else None
 
     def right(self, walkers: Sequence[Walker]) -> BatchPlan | None:
-        """Return the division if its batches are still valid, with refreshed memory addresses, else None."""
-        kept = self._of(walkers)
-        return kept if kept is not None and (not self.is_old or kept.refresh_addresses()) else None
+        """Return the plan with refreshed addresses of arrays if all of its batches are still valid; else None.
+
+        Unlike the result of `settled`, its lists `awake` and `stuck` may be out of date.
+        """
+        plan = self._of(walkers)
+        return plan if plan is not None and (not self.is_old or plan.refresh_addresses()) else None
 
     def sums(self, walkers: Sequence[Walker]) -> DigestColumns:
-        """Return the digest columns of these walkers, from the cache while the division is valid."""
-        kept = self._of(walkers)
-        return DigestColumns(walkers) if kept is None else kept.sums
+        """Return the digest columns of these walkers, from the cached plan if it is for the same walkers."""
+        plan = self._of(walkers)
+        return DigestColumns(walkers) if plan is None else plan.sums
 
     def _of(self, walkers: Sequence[Walker]) -> BatchPlan | None:
-        kept = self.turns
-        return kept if kept is not None and not self.is_void and kept.are_of(walkers) else None
+        plan = self.turns
+        return plan if plan is not None and not self.is_void and plan.are_of(walkers) else None

@@ -1,4 +1,9 @@
-"""Walker: an agent on the map with the referee's counts and its rows, and the read-only view of it for display."""
+"""Walker: an agent on the map, its counts and its rows; and WalkerView, a read-only view of it for display.
+
+The counts (referee.METRICS) are numbers that the referee adds up for each agent, such as moves, cost and expansions. A
+row is the record (log.ROW) of what the agent did in one tick. A walker in a batch (sim/crew.py) has a slot, `seat`, as
+long as the batch stores its rows.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,78 +27,81 @@ STATE_WORDS = (*PHASE_WORDS.values(), *STATUS_WORDS.values(), CONVERGED_WORD, *O
 """All possible values of `Walker.state_word`."""
 
 _NO_ROWS = log.new_bare_log(0)
-_VIEWS = ("counts", "judge", "_position", "_expansions", "_waits")  # attributes set by Walker._look_at_counts
+_COUNT_VIEWS = ("counts", "judge", "_position_view", "_expansions_view", "_waits")
+"""Attributes that `Walker._create_count_views` sets. They are not pickled."""
 
 
 @dataclass
 class Walker:
-    """One agent on the map, with the referee's counts and its recent rows."""
+    """One agent on the map, with its counts and its rows of the last advance."""
 
     id: int
     config: AgentConfig
     spec: AgentSpec
     params: dict[str, Value]
     agent: Agent
-    metrics: np.ndarray  # referee.METRICS[1]
+    metrics: np.ndarray  # referee.METRICS[1], the counts that the referee writes
     visit_table: Table  # number of visits per cell
-    budget: int | None  # own budget in expansions per tick; None: the world's
-    joined: int  # tick at which it was put on the map
+    budget: int | None  # own budget in expansions per tick; None: it uses the world's budget
+    joined: int  # tick at which it was added to the world
     start: int  # start cell
-    own_goal: int | None  # own goal cell; None: the world's
-    # Cost and moves of the cheapest path, for a walker with an own start or goal; None: both are the world's.
+    own_goal: int | None  # own goal cell; None: it uses the world's goal
+    # Cost and number of moves of the cheapest path from start to goal; None: start and goal are both the world's.
     own_optimal: tuple[float, int | None] | None
     goal_tick: int  # last tick in which its goal was set
-    lately: RecentRows = field(
-        default_factory=RecentRows
-    )  # rows of the last advance, unless its batch stores them (`seat`)
-    seat: BatchSlot | None = None  # its index in a batch while the batch stores its rows, else None
-    new_rows: list[np.ndarray] = field(default_factory=list)  # pieces of rows of the present advance
-    refusals: int = 0  # moves that the referee has refused
-    offence: Violation | None = None  # reason why the referee stopped it
-    most_trials: int = 1  # maximum of trials
-    trials: list[Trial] = field(default_factory=list)  # trials that reached the goal, the present one included
-    trial_began: TrialCounts = field(default_factory=TrialCounts)  # counts at the beginning of the present trial
+    # Rows of the last advance; not used while a batch stores the rows (`seat`).
+    lately: RecentRows = field(default_factory=RecentRows)
+    seat: BatchSlot | None = None  # its batch and index there, while the batch stores its rows; else None
+    new_rows: list[np.ndarray] = field(default_factory=list)  # rows of the present advance, in pieces
+    refusals: int = 0  # number of moves that the referee has refused
+    offence: Violation | None = None  # reason why the referee stopped it; None: it was not stopped
+    most_trials: int = 1  # maximum number of trials (walks from start to goal)
+    trials: list[Trial] = field(default_factory=list)  # trials that reached the goal, in order
+    trial_began: TrialCounts = field(default_factory=TrialCounts)  # counts when the present trial began
 
     def __post_init__(self) -> None:
-        # Agents written in Python access the fields of rows by name; kernels are called faster with plain arrays.
+        # Agents written in Python need record arrays, whose fields have names; kernels are faster with plain arrays.
         self.new_log = log.new_bare_log if getattr(self.agent, "takes_bare_rows", False) else log.new_log
-        self._look_at_counts()
+        self._create_count_views()
 
-    def _look_at_counts(self) -> None:
-        """Create views of single counts, because reading them through `metrics` is slow."""
-        self.counts = bare((self.metrics, self.visit_table))  # arrays that the referee's kernel writes
+    def _create_count_views(self) -> None:
+        """Create views of single counts in `metrics`, because access through the record array is slow."""
+        self.counts = bare((self.metrics, self.visit_table))  # plain arrays that the kernel referee.judge writes
         self.judge = CachedDispatch(referee.judge)
-        self._position, self._expansions = self.metrics["position"], self.metrics["expansions"]
+        self._position_view, self._expansions_view = self.metrics["position"], self.metrics["expansions"]
         self._waits = self.metrics.view(np.ndarray)["waits"]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the views: pickled copies of them would no longer share memory with `metrics`."""
+        """Return the state without the count views: unpickled views would not share memory with `metrics`."""
         self.leave_seat()
-        return {name: value for name, value in self.__dict__.items() if name not in _VIEWS}
+        return {name: value for name, value in self.__dict__.items() if name not in _COUNT_VIEWS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._look_at_counts()
+        self._create_count_views()
 
     @property
     def position(self) -> int:
-        return int(self._position.item())
+        return int(self._position_view.item())
 
     def wait(self, ticks: int) -> None:
-        """Count ticks without a move. Through a record array this would take 10 us instead of less than 1 us."""
+        """Add ticks without a move to the counts.
+
+        The view `_waits` makes this take less than 1 us; access through the record array would take 10 us.
+        """
         self._waits += ticks
 
     @property
     def expansions(self) -> int:
-        return int(self._expansions.item())
+        return int(self._expansions_view.item())
 
     @property
     def visits(self) -> npt.NDArray[np.uint32]:
-        """Return the number of visits per cell. For a member of a group, whose table is in tiles, this is a copy."""
+        """Return the number of visits of each cell; for a member of a group a copy, because its table is in tiles."""
         return in_rows(self.visit_table)
 
     def leave_seat(self) -> None:
-        """Take over from the batch the rows that it has stored for this walker."""
+        """Copy the rows that a batch stores for this walker to `lately`, and give up the slot in the batch."""
         if self.seat is not None:
             self.seat.crew.are_seated = False
             self.lately, self.seat = self.seat.lately(), None
@@ -121,33 +129,33 @@ class Walker:
 
     @property
     def last_phase(self) -> int:
-        """Return the phase of the last row, a constant of sim/kernels/log.py."""
+        """Return the phase of the last row: what the agent was doing, a constant such as log.SEARCHING."""
         return self.lately.phase if self.seat is None else int(self.seat.crew.phases[self.seat.place])
 
     @property
     def last_budget(self) -> int:
-        """Return the budget in the tick of the last row; `budget` may have changed since."""
+        """Return the expansions allowed in the tick of the last row; the present budget may differ."""
         return self.lately.budget if self.seat is None else int(self.seat.crew.budgets[self.seat.place])
 
     def show_rows(self, rows: np.ndarray, tick: int) -> None:
-        """Replace the rows, for example after a seek. `tick`: world tick of the first of them."""
+        """Replace the rows of the last advance, for example after a seek. `tick`: world tick of the first row."""
         self.leave_seat()
         self.lately = self.lately._replace(rows=rows, tick=tick)
 
     @property
     def sums(self) -> tuple[int, int]:
-        """Return the two digest numbers, which depend on everything that the agent has done."""
+        """Return the two halves of the digest of everything that the agent has done."""
         record = self.counts[0]
         return int(record["digest_a"][0]), int(record["digest_b"][0])
 
     @property
     def has_own_ends(self) -> bool:
-        """Return whether it has a start or a goal of its own."""
+        """Return whether the walker has a start or a goal of its own."""
         return self.own_optimal is not None
 
     @property
     def label(self) -> str:
-        """Return the name to show: its label, by default the name of its algorithm."""
+        """Return the name to show: the label in its configuration, or the name of its algorithm."""
         return self.config.label or self.spec.name
 
     @property
@@ -156,7 +164,7 @@ class Walker:
         return self.trial_began.trial
 
     def trial_counts(self, trial: int) -> TrialCounts:
-        """Return the present counts of everything that is counted per trial, labelled with the number `trial`."""
+        """Return the present value of all counts that exist per trial. `trial`: trial number to store with them."""
         m = self.metrics[0]
         h_changes = cast(Learner, self.agent).h_changes if self.spec.keeps_h else 0
         names = "ticks", "moves", "expansions", "nonoptimal_moves", "restarts", "over_budget"
@@ -165,26 +173,26 @@ class Walker:
 
     @property
     def has_arrived(self) -> bool:
-        """Return whether it is at the goal, which may be only until its next trial begins."""
+        """Return whether the agent is at its goal. If trials are left, it starts the next one in its next tick."""
         return self.agent.status is Status.AT_GOAL
 
     @property
     def is_converged(self) -> bool:
-        """Return whether the present trial has ended without a change of a learned value."""
+        """Return whether the present trial has reached the goal without changing any learned value."""
         return self.has_arrived and len(self.trials) == self.trial and self.trials[-1].h_changes == 0
 
     @property
     def is_done(self) -> bool:
-        """Return whether it will not act any more, unless the map, its goal or another setting changes."""
+        """Return whether the agent has finished: it acts again only if the map, its goal or another setting changes."""
         status = self.agent.status
         if status is Status.AT_GOAL:
             return self.trial >= self.most_trials or self.is_converged
         return status is not Status.ACTIVE
 
     def keep_rows(self, rows: np.ndarray, tick: int, budget: int) -> None:
-        """Append the rows of some ticks to the present advance.
+        """Add the rows of some ticks to the rows of the present advance.
 
-        The first piece becomes `rows` at once, because most advances have only one.
+        The first piece can be read as `rows` at once, because most advances have only one piece.
 
         Args:
             rows: rows written by the agent and judged by the referee.
@@ -197,7 +205,7 @@ class Walker:
         self.lately = RecentRows(first, begin, rows["phase"].item(-1), budget)
 
     def put_rows_together(self) -> None:
-        """Join the pieces of rows, once at the end of an advance, because a long run has thousands of pieces."""
+        """Join the pieces of rows at the end of an advance. A long advance has thousands of pieces."""
         if self.seat is not None:  # it joined a batch during the advance
             tick = self.lately.tick
             self.new_rows.append(self.seat.rows())
@@ -208,14 +216,14 @@ class Walker:
         self.new_rows = []
 
     def begin_advance(self) -> None:
-        """Discard the rows of the last advance, except rows stored in a batch, which discards them itself."""
+        """Discard the rows of the last advance. A batch discards the rows that it stores itself (`forget_rows`)."""
         if self.lately.rows.size:
             self.lately = self.lately.with_rows(_NO_ROWS)
         self.new_rows = []
 
     @property
     def state_word(self) -> str:
-        """Return one of STATE_WORDS, for what the agent is doing or how it ended."""
+        """Return the one of STATE_WORDS that says what the agent is doing or how it ended."""
         if self.offence is not None:
             return self.offence.word
         if self.most_trials > 1 and self.is_converged:
@@ -241,11 +249,11 @@ class WalkerView:
     rows_tick: int
     agent: AgentView
     most_trials: int = 1
-    trials: tuple[Trial, ...] = ()  # trials that reached the goal, of an agent that learns h
-    is_converged: bool = False  # whether the last trial ended without a change of a learned value
-    last_budget: int = 0  # expansions per tick, in the tick of the last row
+    trials: tuple[Trial, ...] = ()  # trials that reached the goal; only for an agent that learns h
+    is_converged: bool = False  # whether the last trial changed no learned value
+    last_budget: int = 0  # expansions allowed in the tick of the last row
     start: int = 0
     goal: int = 0
-    group: str = ""  # name of its group, such as a crowd; "": none
+    group: str = ""  # name of its group; "": it belongs to no group
     offence: Violation | None = None  # reason why the referee stopped it
     has_own_ends: bool = False  # whether it has a start or a goal of its own

@@ -3,9 +3,13 @@
 Agents do not collide: each one solves its problem on its own. One tick consists of the random change of the map, the
 commands due, and then for each agent in order: plan, act, be judged. Only random changes and commands can come between
 two ticks of an agent, so `advance(1000)` computes the same as 1000 calls of `advance(1)`, in fewer kernel calls.
-`advance`, `_apply_due`, `_run` and `_run_those` implement a tick.
+`advance`, `_apply_due`, `_run` and `_run_batches_and_walkers` implement a tick.
 
 Agents of one kind advance together in batches (class `AgentBatch`, crew.py), each with the result it would have alone.
+A batch plan (class `BatchPlan`, turns.py) says which walkers are batched and which advance one by one ("unbatched").
+A row is the record (log.ROW) of what one agent did in one tick. A note is a message for the user. A cell is "refused"
+if the user wants to block it while an agent occupies it. A switch is a named set of cells that are blocked or freed
+together.
 """
 
 from bisect import insort_right
@@ -39,11 +43,12 @@ from sim.tick_timer import TickTimer
 from sim.turns import BatchPlan, BatchPlanCache
 from sim.walker import Walker, WalkerView
 
-BULK = 4096  # maximum of ticks in one kernel call
-# Attributes that describe the last advance or this machine; keyframes leave them out.
-_TRANSIENT = ("_active", "activity_version", "walked", "_timer")
-_FEW_REFUSED = 3  # maximum of refused cells that are named one by one in notes
-_MAX_ROWS = 1 << 20  # maximum of rows in one kernel call, all agents together
+BULK = 4096  # maximum number of ticks in one kernel call
+# Attributes of World that are not pickled, so keyframes do not contain them: they describe only the last advance or
+# measurements on this machine.
+_TRANSIENT_ATTRIBUTES = ("_last_active_index", "activity_version", "walked", "_tick_timer")
+_MAX_NAMED_REFUSALS = 3  # maximum number of refused cells with a note each; more cells share one note
+_MAX_ROWS = 1 << 20  # maximum number of rows (agents x ticks) that one kernel call may write, to limit memory
 
 
 @dataclass(frozen=True)
@@ -60,14 +65,17 @@ class Snapshot:
 
 
 class World:
-    """One map with its agents, its queue of commands and its time, counted in ticks."""
+    """Simulation of agents on one map, with a queue of commands. Time is counted in ticks."""
 
     is_live = True
-    """Flag: ticks are computed for the first time, so `clock` may limit them. Replays obey Serve commands instead."""
+    """Whether ticks are computed for the first time, so that `clock` may limit how many agents plan in a tick. A replay
+    does not use the clock: recorded Serve commands say how many agents plan in each tick."""
 
     clock: Callable[[], float] | None = None
-    """Clock in seconds for time limits and for display: it measures each batch as a whole and each unbatched agent.
-    With a `stopwatch`, which measures every agent, there are no batches.
+    """Clock in seconds, for the time limit of ticks and for times on display; None: neither.
+
+    It measures each batch as a whole, and each unbatched agent. The constructor's `stopwatch` measures every agent, so
+    with a stopwatch there are no batches.
     """
 
     walked: Sequence[Walker] = ()
@@ -78,9 +86,9 @@ class World:
     commands or a random change were applied.
     """
 
-    _active = 0  # index of a walker that was active at the last check
+    _last_active_index = 0  # index in `walkers` of the first walker that was not done when they were last checked
 
-    _timer: TickTimer | None = None  # created in the first tick that a clock limits
+    _tick_timer: TickTimer | None = None  # timer for the time limit of ticks, created when it is first needed
 
     def __init__(
         self,
@@ -103,18 +111,19 @@ class World:
 
         Args:
             grid: map, which the world edits.
-            start: start cell of agents that have no start of their own.
-            goal: goal cell of agents that have no goal of their own.
+            start: shared start: start cell of agents that have no start of their own.
+            goal: shared goal: goal cell of agents that have no goal of their own.
             specs: known algorithms by key.
-            budget: maximum of expansions per agent and tick; agents may have a budget of their own.
+            budget: maximum number of expansions per agent and tick, for agents without a budget of their own.
             seed: seed of random changes; the seeds of agents are derived from it.
             switches: cells of each named switch.
-            random_changes: random changes of the map; None: none.
-            watched: whether ungrouped agents count expansions per cell, for drawing.
-            measures: whether to count non-optimal moves.
-            stopwatch: clock that measures the planning of each agent; it never influences the simulation.
-            trials: maximum of walks from start to goal of agents that learn h; they stop earlier when converged.
-            tick_ms: milliseconds per tick for all agents together, if there is a `clock`; 0: no limit.
+            random_changes: schedule of random map changes; None: the map does not change at random.
+            watched: whether agents that belong to no group count expansions per cell, for heat maps and other drawings.
+            measures: whether to count non-optimal moves, which needs true distances to the shared goal.
+            stopwatch: clock in seconds that measures the planning time of each agent. It does not affect results.
+            trials: maximum number of walks from start to goal by each agent that learns h; it stops earlier once a walk
+                changes no learned value.
+            tick_ms: time limit of a tick in milliseconds, for all agents together; it needs a `clock`. 0: no limit.
 
         Raises:
             ConfigError: start or goal is not a free cell of the map.
@@ -128,40 +137,45 @@ class World:
         self.watched, self.measures, self.stopwatch = watched, measures, stopwatch
         self.trials = trials
         self.tick_ms = tick_ms
-        self.served: list[tuple[int, int]] = []  # (tick, agents served) of ticks that ended before all were served
-        self._served_now: int | None = None  # agents to serve in the coming tick, set by a Serve command
-        self._next_turn = 0  # id of the agent to serve first in the next tick with a time limit
+        # (tick, number of agents that planned) of each tick whose time limit kept other agents from planning.
+        self.served: list[tuple[int, int]] = []
+        self._agents_to_serve: int | None = None  # number of agents that may plan in the coming tick; None: not limited
+        self._next_served_id = 0  # id of the agent that plans first in the next tick with a time limit
         self.tick = 0
         self.walkers: list[Walker] = []
-        self._singled_out: set[int] = set()  # ids of group members with per-cell instrumentation
+        self._instrumented_ids: set[int] = set()  # ids of group members that get per-cell instrumentation
         self.notes: list[Note] = []
-        self.changing_s: dict[int, float] = {}  # seconds spent in `on_change` by agent id, measured by `stopwatch`
-        # Seconds that unbatched agents took in the last advance by agent id, measured by `clock`.
+        self.changing_s: dict[int, float] = {}  # by agent id: seconds spent in `on_change`, by `stopwatch`
+        # Seconds that each unbatched agent took in the last advance, by agent id; measured by `clock`.
         self.alone_s: dict[int, float] = {}
         self._seating = BatchPlanCache()
         self._queue: list[tuple[int, Command]] = []
         self._next_id = 0
         self._event = NO_EVENT
-        self._event_tick = -1  # last tick whose random change was handled, which happens once and before its commands
-        self._applying: Command | None = None
-        self._changed_map = b""  # rolling digest of all map changes
+        self._last_event_tick = (
+            -1
+        )  # last tick for which a random change has been handled; once per tick, before commands
+        self._command_being_applied: Command | None = None
+        self._map_changes_digest = b""  # digest of the cells of all map changes so far, in their order
         self.measuring = OptimalityTracker(grid, goal, start, measures, is_watched=watched)
         self.referee = Referee(grid, self.measuring, self._seating, self.notes, stopwatch)
         self.optimal, self.optimal_moves = self.measuring.cheapest_way(start)
-        self._goal_tick = 0  # last tick in which the shared goal was set
-        self._is_optimal_old = False  # whether `optimal` may belong to an earlier map, see _note_old_optima
-        self._last_goal_tick = 0  # last tick in which any agent got a goal
-        self._redrawn: list[npt.NDArray[np.int32]] = []  # cells that changed in `_last_goal_tick`
-        self._old_own: set[int] = set()  # ids of agents whose `own_optimal` may belong to an earlier map
+        self._shared_goal_tick = 0  # tick in which the shared goal was last set
+        # Whether `optimal` must be recomputed, because the map changed in `_shared_goal_tick` after the goal was set.
+        self._is_shared_optimum_stale = False
+        self._last_goal_tick = 0  # last tick in which a goal was set, shared or own
+        # Cells that changed in `_last_goal_tick` after the goal was set, one array per map change.
+        self._cells_changed_in_goal_tick: list[npt.NDArray[np.int32]] = []
+        self._ids_of_stale_optima: set[int] = set()  # ids of agents whose `own_optimal` must be recomputed
 
     # --- adding agents and commands ---------------------------------------------------------------
 
     def add(self, config: AgentConfig, agent_id: int | None = None) -> Walker:
-        """Put an agent on its start cell.
+        """Add an agent to the world, on its start cell.
 
         Args:
             config: algorithm, parameters and start and goal of the agent.
-            agent_id: id of the agent, by default the next one. An id counts as used even if `config` is invalid.
+            agent_id: id of the agent, by default the next unused one. An id counts as used even if `config` is invalid.
 
         Returns:
             The new walker.
@@ -205,27 +219,29 @@ class World:
         return walker
 
     def check_room(self) -> None:
-        """Raise a ConfigError if the world has MAX_AGENTS agents, the maximum that files may list."""
+        """Raise a ConfigError if no agent can be added, because the world has MAX_AGENTS agents already."""
         if len(self.walkers) >= MAX_AGENTS:
             raise ConfigError(f"agents: expected at most {MAX_AGENTS:,} agents, got one more")
 
     def _problem(self, config: AgentConfig, number: int, ends: tuple[int, int], budget: int) -> Problem:
         """Return the problem that an agent has to solve.
 
-        Members of a group get tables in tiles and no per-cell instrumentation: with 500 agents it would exhaust memory.
+        Members of a group get tables that are stored in tiles, and no per-cell instrumentation (such as counts of
+        expansions per cell), because with 500 agents other tables would exhaust memory. Agents in `_instrumented_ids`
+        are exceptions. `ends`: start and goal cell.
         """
-        is_one_of_many = bool(config.group) and number not in self._singled_out
+        is_one_of_many = bool(config.group) and number not in self._instrumented_ids
         width = width_of_tiles(self.grid.width) if is_one_of_many else 0
         grid = SeenGrid(self.grid) if self.specs[config.kind].is_own else self.grid
         seed = joining.seed_of(self.seed, number)
         return Problem(grid, *ends, seed, budget, self.watched and not is_one_of_many, width)
 
     def instrument(self, agent: int) -> None:
-        """Instrument a member of a group like an ungrouped agent.
+        """Give a member of a group the per-cell instrumentation that agents without a group have.
 
-        The agent may join later. If it is present already it is rebuilt, so it must not have acted yet.
+        The agent may be added later. If the world has it already, it is created again, so it must not have acted yet.
         """
-        self._singled_out.add(agent)
+        self._instrumented_ids.add(agent)
         walker = self.walker(agent)
         if walker is not None and walker.config.group:
             assert walker.joined == self.tick and not walker.metrics[0].ticks
@@ -242,7 +258,7 @@ class World:
         return joining.check_agent(self.specs, config, self.budget, where)
 
     def submit(self, command: Command, tick: int | None = None) -> None:
-        """Queue a command for a tick, by default for the present one, whose agents have not acted yet."""
+        """Queue a command for a tick; by default for the present tick, in which no agent has acted yet."""
         due = self.tick if tick is None else tick
         assert due >= self.tick, (due, self.tick)
         insort_right(self._queue, (due, command), key=itemgetter(0))
@@ -253,14 +269,14 @@ class World:
             self.submit(command, tick)
 
     def replace_queue(self, timed: Iterable[tuple[int, Command]]) -> list[tuple[int, Command]]:
-        """Replace the queued commands by `timed`, and return the commands that were queued."""
+        """Replace all queued commands by `timed`, and return the commands that were queued before, with their ticks."""
         waiting, self._queue = self._queue, []
         self.submit_all(timed)
         return waiting
 
     @property
     def next_agent_id(self) -> int:
-        """Return the id of the next agent."""
+        """Return the id that the next added agent will get."""
         return self._next_id
 
     def walker(self, agent_id: int) -> Walker | None:
@@ -271,55 +287,55 @@ class World:
 
     @property
     def is_over(self) -> bool:
-        """Return whether nothing can happen any more: every agent is done and no command is queued.
+        """Return whether the run is over: every agent is done and no command is queued.
 
-        A world is not over while random changes are due that may open a path for an agent without one.
+        A world is not over as long as an agent has no path and a later random change may open one.
         """
-        if self._queue or self._is_anyone_active():
+        if self._queue or self._is_any_walker_active():
             return False
         waits = any(w.agent.status is Status.NO_PATH for w in self.walkers)
         return not (waits and self.random_changes.next_after(self.tick) is not None)
 
-    def _is_anyone_active(self) -> bool:
+    def _is_any_walker_active(self) -> bool:
         """Return whether any walker can still act.
 
-        The walker found active by the last call is checked first: checking all walkers of a crowd in every tick would
-        be slow once most of them have arrived.
+        The walker that the last call found is checked first, because checking all walkers of a crowd in every tick
+        would be slow once most of them have arrived.
         """
-        if self._active < len(self.walkers) and not self.walkers[self._active].is_done:
+        if self._last_active_index < len(self.walkers) and not self.walkers[self._last_active_index].is_done:
             return True
-        found = next((place for place, walker in enumerate(self.walkers) if not walker.is_done), None)
-        self._active = found or 0
+        found = next((index for index, walker in enumerate(self.walkers) if not walker.is_done), None)
+        self._last_active_index = found or 0
         return found is not None
 
     def prepare(self) -> None:
-        """Form the batches and touch the memory of the first ticks in advance.
+        """Do work of the first tick in advance: form the batches, and let the system provide the memory for searches.
 
-        For hundreds of agents this takes as long as several ticks, which would otherwise delay the first tick.
+        For hundreds of agents this takes as long as several ticks.
         """
-        self._turns()
+        self._batch_plan()
         if self.random_changes.next_after(self.tick) is not None:
-            _ = self.grid.original_cells  # fills a cache; takes some ms for a million cells
+            _ = self.grid.original_cells  # fills the cache of this property; takes some ms for a million cells
         for walker in self.walkers:
             if getattr(walker.agent, "batch_kernel", None) is not None:
                 prefault_pages(self.grid, walker, self.goal)
 
     @property
     def _longest_run(self) -> int:
-        """Return the maximum of ticks in one kernel call, such that the rows of a batch fit into memory."""
+        """Return the maximum number of ticks in one kernel call: at most BULK, and _MAX_ROWS rows of all agents."""
         return BULK if len(self.walkers) <= _MAX_ROWS // BULK else max(1, _MAX_ROWS // len(self.walkers))
 
     def apply_now(self) -> None:
-        """Apply everything due at this tick without advancing time, so that its effect shows in a paused window."""
+        """Apply the random change and the commands due at this tick without advancing time, for a paused window."""
         self._apply_due()
 
     @property
     def is_before_commands(self) -> bool:
-        """Return whether nothing that is due at this tick has been applied yet."""
-        return self._event_tick != self.tick
+        """Return whether the random change and the commands of this tick are still to be applied."""
+        return self._last_event_tick != self.tick
 
     def ticks_to_next_event(self) -> int:
-        """Return the number of ticks until the next command or random change; BULK if none will come."""
+        """Return the number of ticks until the next command or random change; BULK if there is neither."""
         event = self.random_changes.next_after(self.tick)
         due = self.tick + BULK if event is None else event
         return (min(due, self._queue[0][0]) if self._queue else due) - self.tick
@@ -329,8 +345,8 @@ class World:
     def advance(self, ticks: int) -> int:
         """Advance by up to `ticks` ticks and return how many have passed.
 
-        The call ends early when the world is over, and after a tick in which agents had to wait for their turn: the
-        rows of one advance must belong to consecutive ticks, and a waiting agent writes no row.
+        The call ends early when the world is over, and after a tick in which a time limit or a Serve command kept
+        agents from planning: the rows of one advance must belong to consecutive ticks, and such agents write no row.
         """
         settled = self._begin_advance()
         passed, has_ended = 0, self.is_over
@@ -340,7 +356,7 @@ class World:
                 pass
             if has_applied and self.is_over:
                 break
-            if self._is_limited or self._served_now is not None:
+            if self._has_time_limit or self._agents_to_serve is not None:
                 before = self.tick
                 has_ended = not self._run_in_turn() or self.is_over
                 passed += self.tick - before
@@ -353,118 +369,126 @@ class World:
     def _apply_due(self) -> bool:
         """Apply the random change and the commands due at this tick; return whether there were any."""
         has_applied = False
-        if self._event_tick != self.tick:
-            self._event_tick = self.tick
+        if self._last_event_tick != self.tick:
+            self._last_event_tick = self.tick
             if self.random_changes.is_due(self.tick):
-                self._redraw_map()
+                self._apply_random_change()
                 has_applied = True
         while self._queue and self._queue[0][0] <= self.tick:
-            self._applying = self._queue.pop(0)[1]
-            self._applying.apply(self)
+            self._command_being_applied = self._queue.pop(0)[1]
+            self._command_being_applied.apply(self)
             has_applied = True
-        self._applying = None
+        self._command_being_applied = None
         self.activity_version += has_applied
         return has_applied
 
     def _run(self, ticks: int) -> int:
-        """Let every agent plan and act for up to `ticks` ticks without a command in between; return ticks passed."""
-        turns = self._turns()
-        passed = self._run_those(turns, ticks) if turns.are_any_awake else ticks
+        """Let all agents plan and act for up to `ticks` ticks, in which no command is due; return the ticks passed."""
+        plan = self._batch_plan()
+        passed = self._run_batches_and_walkers(plan, ticks) if plan.are_any_awake else ticks
         self.tick += passed
         self.measuring.spend(passed)
         return passed
 
-    def _run_those(self, turns: BatchPlan, ticks: int) -> int:
-        """Let all batches, and the unbatched walkers in `turns.awake`, plan and act; return ticks passed.
+    def _run_batches_and_walkers(self, plan: BatchPlan, ticks: int) -> int:
+        """Let all batches, and the unbatched walkers in `plan.awake`, plan and act; return the number of ticks passed.
 
-        Fewer than `ticks` ticks pass only if the world is over before.
+        It is less than `ticks` only if the world is over earlier.
         """
-        stints = [self._run_crew(crew, ticks) for crew in turns.crews]
-        done = [self._run_timed(walker, ticks) for walker in turns.awake]
-        # A tick in which an agent was stopped has passed, although that agent has no row for it.
-        longest = max([0, self.referee.last_stop + 1 - self.tick, *done, *(int(stint.done.max()) for stint in stints)])
+        batch_steps = [self._run_batch(batch, ticks) for batch in plan.crews]
+        done = [self._run_walker(walker, ticks) for walker in plan.awake]
+        # A tick in which the referee stopped an agent counts as passed, although that agent has no row for it.
+        longest = max(
+            [0, self.referee.last_stop + 1 - self.tick, *done, *(int(steps.done.max()) for steps in batch_steps)]
+        )
         passed = longest if longest < ticks and self.is_over else ticks
-        self._count_waits(turns, stints, done, passed)
+        self._count_waiting_ticks(plan, batch_steps, done, passed)
         if min(done, default=passed) < passed:
-            turns.refresh_runnable()
+            plan.refresh_runnable()
         self.activity_version += 1
         return passed
 
     def _begin_advance(self) -> BatchPlan | None:
-        """Discard the rows of the last advance. Return `BatchPlanCache.settled()` as it is before this advance."""
+        """Discard the rows of the last advance.
+
+        Returns:
+            The result of `BatchPlanCache.settled`: a batch plan, or None if all walkers have to be visited one by one.
+        """
         settled = self._seating.settled(self.walkers)
         for walker in self.walkers if settled is None else settled.alone:
             if walker.seat is None:
                 walker.begin_advance()
-        for crew in self.crews:
-            crew.forget_rows()
+        for batch in self.crews:
+            batch.forget_rows()
         self.alone_s.clear()
         return settled
 
     def _end_advance(self, settled: BatchPlan | None) -> None:
-        """Set `walked`, and join the rows of its walkers.
+        """Set `walked` to the unbatched walkers that have new rows, and join the pieces of rows of each.
 
         Args:
-            settled: return value of `_begin_advance`. If it is still valid, walkers of batches are skipped.
+            settled: return value of `_begin_advance`. If this plan is still in use, batched walkers are skipped.
         """
-        among = settled.alone if settled is not None and settled is self._seating.turns else self.walkers
-        self.walked = [walker for walker in among if walker.new_rows]
+        unbatched = settled.alone if settled is not None and settled is self._seating.turns else self.walkers
+        self.walked = [walker for walker in unbatched if walker.new_rows]
         for walker in self.walked:
             walker.put_rows_together()
 
-    def _count_waits(self, turns: BatchPlan, stints: list[BatchSteps], done: list[int], passed: int) -> None:
-        """Count the ticks in which agents waited because there was no path.
+    def _count_waiting_ticks(
+        self, plan: BatchPlan, batch_steps: list[BatchSteps], done: list[int], passed: int
+    ) -> None:
+        """Add to the waits of each agent without a path the ticks in which it did not act.
 
         Args:
-            turns: batches and unbatched walkers that have advanced.
-            stints: rows of each batch.
-            done: number of ticks in which each walker of `turns.awake` acted.
+            plan: batches and unbatched walkers that have advanced.
+            batch_steps: results of each batch in `plan.crews`.
+            done: number of ticks in which each walker of `plan.awake` acted.
             passed: number of ticks that have passed.
         """
-        for walker in turns.stuck:
+        for walker in plan.stuck:
             walker.wait(passed)
-        for walker, own in zip(turns.awake, done, strict=True):
+        for walker, own in zip(plan.awake, done, strict=True):
             if own < passed and walker.agent.status is Status.NO_PATH:
                 walker.wait(passed - own)
-        for crew, stint in zip(turns.crews, stints, strict=True):
-            for i in np.flatnonzero((stint.done < passed) & (crew.results["status"] == Status.NO_PATH)).tolist():
-                crew.walkers[i].wait(passed - int(stint.done[i]))
+        for batch, steps in zip(plan.crews, batch_steps, strict=True):
+            for i in np.flatnonzero((steps.done < passed) & (batch.results["status"] == Status.NO_PATH)).tolist():
+                batch.walkers[i].wait(passed - int(steps.done[i]))
 
     @property
     def crews(self) -> Sequence[AgentBatch]:
-        """Return the present batches; there are none before the first advance."""
+        """Return the batches of the present batch plan; it is empty before the first plan is made."""
         return self._seating.turns.crews if self._seating.turns is not None else ()
 
     @property
-    def _is_limited(self) -> bool:
+    def _has_time_limit(self) -> bool:
         """Return whether a clock limits how many agents plan in a tick."""
         return self.tick_ms > 0.0 and self.is_live and self.clock is not None
 
     def _run_in_turn(self) -> bool:
-        """Run a tick in which agents plan in round-robin order until its time is spent; the others wait for a turn.
+        """Run a tick in which agents plan in round-robin order until its time limit; the other agents wait.
 
-        If agents were left waiting, `served` gets the number of agents served: a Serve command with that number
-        repeats the tick on any machine.
+        If agents had to wait because the time was up, the number of agents that planned is appended to `served`. A
+        Serve command with this number repeats the tick on any machine.
 
         Returns:
-            Whether all agents were served.
+            Whether all agents that can act have planned.
         """
-        most, self._served_now = self._served_now, None
-        timer = self._timer_of_tick() if most is None else None
-        turns = self._turns()
-        queue, idle = self._in_turn()
-        for crew in turns.crews:
-            crew.begin(self.budget, 1)
-        served, limit = 0, len(queue) if most is None else min(most, len(queue))
-        while served < limit and (batch := timer.next_batch(served) if timer else limit):
-            served += self._serve(queue[served : min(served + batch, limit)], turns)
-        for crew in turns.crews:
-            self._take_in(crew, crew.end(self.tick))
+        max_served, self._agents_to_serve = self._agents_to_serve, None
+        timer = self._start_tick_timer() if max_served is None else None
+        plan = self._batch_plan()
+        queue, idle = self._round_robin_order()
+        for batch in plan.crews:
+            batch.begin(self.budget, 1)
+        served, limit = 0, len(queue) if max_served is None else min(max_served, len(queue))
+        while served < limit and (count := timer.next_batch(served) if timer else limit):
+            served += self._serve_next_agents(queue[served : min(served + count, limit)], plan)
+        for batch in plan.crews:
+            self._take_in(batch, batch.end(self.tick))
         for walker in (*idle, *queue[served:]):
             walker.wait(1)
         if served < len(queue):
-            self._next_turn = queue[served].id
-            if most is None:
+            self._next_served_id = queue[served].id
+            if max_served is None:
                 self.served.append((self.tick, served))
         self.activity_version += 1
         self.tick += 1
@@ -473,76 +497,78 @@ class World:
             timer.end()
         return served == len(queue)
 
-    def _timer_of_tick(self) -> TickTimer | None:
-        """Start the timer of this tick and return it; None without a clock."""
+    def _start_tick_timer(self) -> TickTimer | None:
+        """Start the timer for the time limit of this tick and return it; None without a clock."""
         if self.clock is None:
             return None
-        self._timer = self._timer or TickTimer()
-        self._timer.begin(self.clock, self.tick_ms / 1000.0)
-        return self._timer
+        self._tick_timer = self._tick_timer or TickTimer()
+        self._tick_timer.begin(self.clock, self.tick_ms / 1000.0)
+        return self._tick_timer
 
-    def _in_turn(self) -> tuple[list[Walker], list[Walker]]:
-        """Return the agents that can act, in round-robin order from `_next_turn` on, and those without a path."""
+    def _round_robin_order(self) -> tuple[list[Walker], list[Walker]]:
+        """Return the agents that can act, in round-robin order from `_next_served_id` on, and agents without a path."""
         active, without_path = [], []
         for walker in self.walkers:
             if not walker.is_done:
                 active.append(walker)
             elif walker.agent.status is Status.NO_PATH:
                 without_path.append(walker)
-        first = next((i for i, walker in enumerate(active) if walker.id >= self._next_turn), 0)
+        first = next((i for i, walker in enumerate(active) if walker.id >= self._next_served_id), 0)
         return active[first:] + active[:first], without_path
 
-    def _serve(self, queue: list[Walker], turns: BatchPlan) -> int:
-        """Let the first agent of `queue` plan and act, with the agents after it that follow it in its batch.
+    def _serve_next_agents(self, queue: list[Walker], plan: BatchPlan) -> int:
+        """Let the first agent of `queue` plan and act; if it is batched, also the next ones with consecutive indices.
+
+        One kernel call serves agents of one batch with consecutive indices.
 
         Returns:
-            The number of agents served.
+            The number of agents that have planned.
         """
-        count = turns.contiguous_prefix_length(queue)
+        count = plan.contiguous_prefix_length(queue)
         if not count:
-            self._run_timed(queue[0], 1)
+            self._run_walker(queue[0], 1)
             return 1
-        crew, first = turns.seats[queue[0].id]
-        crew.serve(self.grid, self.tick, slice(first, first + count), self.clock)
+        batch, first = plan.seats[queue[0].id]
+        batch.serve(self.grid, self.tick, slice(first, first + count), self.clock)
         return count
 
-    def _run_crew(self, crew: AgentBatch, ticks: int) -> BatchSteps:
-        """Let a batch plan and act for `ticks` ticks; return its rows, checked by the referee."""
-        return self._take_in(crew, crew.run(self.grid, self.tick, self.budget, ticks, self.clock))
+    def _run_batch(self, batch: AgentBatch, ticks: int) -> BatchSteps:
+        """Let a batch plan and act for `ticks` ticks; return its rows, of which only legal ones are counted."""
+        return self._take_in(batch, batch.run(self.grid, self.tick, self.budget, ticks, self.clock))
 
-    def _take_in(self, crew: AgentBatch, stint: BatchSteps) -> BatchSteps:
+    def _take_in(self, batch: AgentBatch, steps: BatchSteps) -> BatchSteps:
         """Apply the results of a batch: stop agents that broke a rule, and end the trials of agents that arrived.
 
         Returns:
-            `stint`, with `done` reduced to the legal rows.
+            `steps`, with `done` of each agent reduced to its number of legal rows.
         """
-        for i in np.flatnonzero(crew.results["legal"] < stint.done).tolist():
-            walker, row = crew.walkers[i], int(crew.results["legal"][i])
-            stint.done[i] = row
-            self.referee.stop(walker, wrong_row(self.grid, walker.position, stint.rows[i], row), self.tick + row)
-        for i in np.flatnonzero((crew.results["status"] == Status.AT_GOAL) & (stint.done > 0)).tolist():
-            stint.rows["marks"][i, stint.done[i] - 1] |= log.ARRIVED
-            self.referee.verify_status(crew.walkers[i], self.tick + int(stint.done[i]) - 1)
-            self.referee.end_trial(crew.walkers[i])
-        return stint
+        for i in np.flatnonzero(batch.results["legal"] < steps.done).tolist():
+            walker, row = batch.walkers[i], int(batch.results["legal"][i])
+            steps.done[i] = row
+            self.referee.stop(walker, wrong_row(self.grid, walker.position, steps.rows[i], row), self.tick + row)
+        for i in np.flatnonzero((batch.results["status"] == Status.AT_GOAL) & (steps.done > 0)).tolist():
+            steps.rows["marks"][i, steps.done[i] - 1] |= log.ARRIVED
+            self.referee.verify_status(batch.walkers[i], self.tick + int(steps.done[i]) - 1)
+            self.referee.end_trial(batch.walkers[i])
+        return steps
 
-    def _turns(self) -> BatchPlan:
-        """Return the batches and the unbatched walkers, brought up to date."""
-        return self._seating.now(self.walkers, self._able)
+    def _batch_plan(self) -> BatchPlan:
+        """Return the batch plan of the present walkers, from the cache or made now."""
+        return self._seating.now(self.walkers, self._batchable_walkers)
 
-    def _able(self) -> list[Walker]:
+    def _batchable_walkers(self) -> list[Walker]:
         """Return the walkers that may be in a batch.
 
-        In a batch, neither the planning time nor the non-optimal moves of a single agent are measured.
+        Agents whose planning time or non-optimal moves are measured cannot be batched.
         """
         if self.stopwatch is not None:
             return []
         return [walker for walker in self.walkers if walker.own_goal is not None or not self.measuring.is_on]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in _TRANSIENT}
+        return {name: value for name, value in self.__dict__.items() if name not in _TRANSIENT_ATTRIBUTES}
 
-    def _run_timed(self, walker: Walker, ticks: int) -> int:
+    def _run_walker(self, walker: Walker, ticks: int) -> int:
         before = self.clock() if self.clock else 0.0
         done = self.referee.run_walker(walker, self.tick, ticks, walker.budget or self.budget)
         if self.clock:
@@ -552,23 +578,23 @@ class World:
     # --- interface for commands, see commands.Changeable ------------------------------------------
 
     def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None:
-        """Block some cells and free others. Cells that agents occupy stay free, with a note."""
-        self._edit(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
+        """Block some cells and free others. A cell that an agent occupies stays free; a note says so."""
+        self._edit_map(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
 
-    def _edit(self, blocked: npt.NDArray[np.int32], freed: npt.NDArray[np.int32]) -> None:
+    def _edit_map(self, blocked: npt.NDArray[np.int32], freed: npt.NDArray[np.int32]) -> None:
         self.measuring.prepare_change()
-        self._announce(self.grid.edit(blocked[self._may_block(blocked)], freed))
+        self._notify_of_map_change(self.grid.edit(blocked[self._may_block(blocked)], freed))
 
     def set_switch(self, name: str, is_blocked: bool) -> None:
-        """Block or free all cells of a switch. An unknown name is noted."""
+        """Block or free all cells of a switch. An unknown name has no effect except a note."""
         if name not in self.switches:
             self.note(f"no switch '{name}'{did_you_mean(name, self.switches)}")
             return
         group, none = np.asarray(self.switches[name], np.int32), np.empty(0, np.int32)
-        self._edit(*((group, none) if is_blocked else (none, group)))
+        self._edit_map(*((group, none) if is_blocked else (none, group)))
 
     def name_switch(self, name: str, cells: Sequence[int]) -> None:
-        """Define or redefine a switch; without cells, delete it. Too many switches are refused with a note."""
+        """Define or redefine a switch; without cells, delete it. At most MAX_SWITCHES are allowed; a note says so."""
         if not cells:
             self.switches.pop(name, None)
         elif name in self.switches or len(self.switches) < MAX_SWITCHES:
@@ -577,19 +603,19 @@ class World:
             self.note(f"'{name}' is no switch: there are {MAX_SWITCHES} already")
 
     def put_terrain(self, cells: Sequence[int], letters: str) -> None:
-        """Give cells exact characters. Cells that agents occupy are not blocked, with a note."""
-        places, characters = np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8)
+        """Give cells these terrain characters. A cell that an agent occupies is not blocked; a note says so."""
+        chosen, characters = np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8)
         allowed = self.grid.is_passable_letter(characters)
-        allowed[~allowed] = self._may_block(places[~allowed])
+        allowed[~allowed] = self._may_block(chosen[~allowed])
         self.measuring.prepare_change()
-        self._announce(self.grid.put_terrain(places[allowed], characters[allowed]))
+        self._notify_of_map_change(self.grid.put_terrain(chosen[allowed], characters[allowed]))
 
     def _may_block(self, cells: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-        """Return which of `cells` may be blocked: all but those occupied by agents. Refused cells are noted."""
-        refused = np.isin(cells, self._positions())
-        if refused.sum() > _FEW_REFUSED:
+        """Return a mask of `cells` that may be blocked: all except cells occupied by agents, which get a note."""
+        refused = np.isin(cells, self._occupied_cells())
+        if refused.sum() > _MAX_NAMED_REFUSALS:
             self.note(f"{refused.sum():,} of {cells.size:,} cells stay free: agents stand on them")
-        for cell in cells[refused].tolist() if refused.sum() <= _FEW_REFUSED else ():
+        for cell in cells[refused].tolist() if refused.sum() <= _MAX_NAMED_REFUSALS else ():
             label = [w.label for w in self.walkers if w.position == cell][-1]
             x, y = self.grid.xy(cell)
             self.note(f"({x}, {y}) stays free: {label} stands on it")
@@ -597,46 +623,49 @@ class World:
             self.note("the goal is blocked: agents wait until it is free again")
         return ~refused
 
-    def _positions(self) -> list[int]:
-        """Return the cells that agents occupy. For each batch, one kernel call reads all of them."""
+    def _occupied_cells(self) -> list[int]:
+        """Return the cells that agents occupy, with one kernel call per batch instead of one access per walker."""
         settled = self._seating.settled(self.walkers)
         if settled is None:
             return [walker.position for walker in self.walkers]
-        cells = [cell for crew in settled.crews for cell in crew.positions().tolist()]
+        cells = [cell for batch in settled.crews for cell in batch.positions().tolist()]
         return [*cells, *(walker.position for walker in settled.alone)]
 
-    def _redraw_map(self) -> None:
-        """Undo the last random change and draw the next as one edit, so that agents see only the difference."""
+    def _apply_random_change(self) -> None:
+        """Undo the last random change and apply the next one, as one edit; agents are notified of the difference."""
         own_goals = {w.own_goal for w in self.walkers if w.own_goal is not None}
-        protected = np.array([*self._positions(), self.goal, *sorted(own_goals)])
+        protected = np.array([*self._occupied_cells(), self.goal, *sorted(own_goals)])
         event = changes.draw(self.grid, self.random_changes, self.seed, self.tick, protected)
         self._event, edit = changes.put_in_place_of(self._event, event, self.grid, protected)
         self.measuring.prepare_change()
-        self._announce(self.grid.edit(edit.blocked, edit.freed))
+        self._notify_of_map_change(self.grid.edit(edit.blocked, edit.freed))
 
-    def _announce(self, change: MapChange) -> None:
+    def _notify_of_map_change(self, change: MapChange) -> None:
         """Notify every agent of a map change, and invalidate distances and optima."""
         if not change.cells.size:
             return
-        self._distances_changed()
-        self._note_old_optima(change)
-        self._changed_map = blake2b(self._changed_map + change.cells.tobytes(), digest_size=8).digest()
-        told = self._notify_batches(change)
+        self._invalidate_distances()
+        self._mark_optima_stale(change)
+        self._map_changes_digest = blake2b(self._map_changes_digest + change.cells.tobytes(), digest_size=8).digest()
+        notified = self._notify_batches(change)
         for walker in self.walkers:
-            if walker.id in told:
+            if walker.id in notified:
                 continue
-            self._seating.is_old = True  # the agent may replace its memory
+            self._seating.is_old = True  # the agent may replace its arrays, whose addresses its batch stores
             before = self.stopwatch() if self.stopwatch else 0.0
             walker.agent.on_change(change)
             if self.stopwatch:
                 self.changing_s[walker.id] = self.changing_s.get(walker.id, 0.0) + self.stopwatch() - before
 
     def _notify_batches(self, change: MapChange) -> Container[int]:
-        """Notify the batches that are still valid of a map change; return the ids of the agents notified."""
-        kept = self._seating.right(self.walkers)
-        if kept is None:
+        """Notify all batches of a map change by kernel calls; return the ids of the agents that are notified by this.
+
+        No batch is notified if the batch plan is out of date.
+        """
+        plan = self._seating.right(self.walkers)
+        if plan is None:
             return ()
-        return {number for crew in kept.crews if crew.tell(self.grid, change) for number in crew.ids}
+        return {number for batch in plan.crews if batch.tell(self.grid, change) for number in batch.ids}
 
     def move_goal(self, cell: int, agent: int | None = None) -> None:
         """Move the shared goal, or the goal of one agent, which has a goal of its own from then on.
@@ -649,20 +678,20 @@ class World:
             return
         if agent is not None:
             if (walker := self.walker(agent)) is None:
-                self._note_missing(agent)
+                self._note_missing_agent(agent)
             else:
                 self._move_own_goal(cell, walker, cheapest_way(self.grid, walker.start, cell))
             return
         self.measuring.prepare_change()
         self.goal, self._seating.is_old = cell, True
-        self._distances_changed()
-        self._goal_tick = self._last_goal_tick = self.tick
-        self._find_optimum()  # on the present map: this goal may be blocked on the map of tick 0
+        self._invalidate_distances()
+        self._shared_goal_tick = self._last_goal_tick = self.tick
+        self._update_shared_optimum()  # on the present map, because this goal may be blocked on the map of tick 0
         sharing = [walker for walker in self.walkers if walker.own_goal is None]
         from_own_start = [walker for walker in sharing if walker.own_optimal is not None]
-        ways = cheapest_ways(self.grid, [walker.start for walker in from_own_start], cell)
-        for walker, way in zip(from_own_start, ways, strict=True):
-            walker.own_optimal = way
+        paths = cheapest_ways(self.grid, [walker.start for walker in from_own_start], cell)
+        for walker, path in zip(from_own_start, paths, strict=True):
+            walker.own_optimal = path
         for walker in sharing:
             walker.goal_tick = self.tick
             walker.agent.set_goal(cell)
@@ -673,9 +702,9 @@ class World:
             return
         chosen = set(agents)
         walkers = [walker for walker in self.walkers if walker.id in chosen]
-        ways = cheapest_ways(self.grid, [walker.start for walker in walkers], cell)
-        for walker, way in zip(walkers, ways, strict=True):
-            self._move_own_goal(cell, walker, way)
+        paths = cheapest_ways(self.grid, [walker.start for walker in walkers], cell)
+        for walker, path in zip(walkers, paths, strict=True):
+            self._move_own_goal(cell, walker, path)
 
     def _can_be_goal(self, cell: int) -> bool:
         if not self.grid.is_free(cell):
@@ -683,82 +712,91 @@ class World:
             return False
         return True
 
-    def _move_own_goal(self, cell: int, walker: Walker, way: tuple[float, int | None]) -> None:
-        """Move the own goal of a walker. `way`: cost and moves of the cheapest path there from its start."""
+    def _move_own_goal(self, cell: int, walker: Walker, path: tuple[float, int | None]) -> None:
+        """Give a walker a new goal of its own. `path`: cost and moves of the cheapest path from its start to `cell`."""
         if walker.own_goal is None:
-            self.measuring.finish()  # last chance to judge its moves: agents with their own goal are not measured
-            self._seating.is_void = True  # with its own goal it may join a batch
-        walker.own_goal, walker.own_optimal, walker.goal_tick = cell, way, self.tick
+            self.measuring.finish()  # judge its queued moves now, because moves to an own goal are not judged
+            self._seating.is_void = True  # agents with a goal of their own can be batched
+        walker.own_goal, walker.own_optimal, walker.goal_tick = cell, path, self.tick
         self._last_goal_tick = self.tick
         walker.config = replace(walker.config, goal=self.grid.xy(cell))
         walker.agent.set_goal(cell)
         self._seating.goals_changed()
 
-    # The optimum of a goal is computed on the map on which an agent plans for it first. Edits in the tick in which the
-    # goal was set belong to that map, such as walls drawn before the first tick.
+    # An optimum is the cost and the number of moves of the cheapest path from start to goal, on the map on which the
+    # agent first plans for this goal. This map includes all edits in the tick in which the goal was set, such as walls
+    # drawn before the first tick. After such an edit the optimum is stale and has to be recomputed.
 
-    def _note_old_optima(self, change: MapChange) -> None:
-        """Mark the optima of goals set in this tick as stale, because `change` belongs to their map."""
+    def _mark_optima_stale(self, change: MapChange) -> None:
+        """Mark the optima of goals that were set in this tick as stale, because `change` came after them."""
         if change.has_arcs:
-            self._is_optimal_old |= self._goal_tick == self.tick
+            self._is_shared_optimum_stale |= self._shared_goal_tick == self.tick
             if self._last_goal_tick == self.tick:
-                self._redrawn.append(change.cells)
+                self._cells_changed_in_goal_tick.append(change.cells)
 
     @property
     def has_old_optima(self) -> bool:
-        """Return whether any optimum may belong to an earlier map."""
-        return self._is_optimal_old or bool(self._redrawn or self._old_own)
+        """Return whether any optimum may be stale."""
+        return self._is_shared_optimum_stale or bool(self._cells_changed_in_goal_tick or self._ids_of_stale_optima)
 
     def refresh_optima(self, expansions: int) -> bool:
-        """Continue to recompute stale optima; call it until it returns False.
+        """Recompute some of the stale optima; call this method until it returns False.
 
         Args:
-            expansions: maximum of expansions for the shared optimum. For optima between own starts and goals, one
-                call makes one complete search, for all agents with the same goal.
+            expansions: maximum number of expansions in this call for the optimum between shared start and shared goal.
+                It does not limit optima of agents with an own start or goal: one call makes one complete search, for
+                all such agents that have the same goal.
 
         Returns:
             Whether any optimum was stale when the call began.
         """
         if not self.has_old_optima:
             return False
-        if self._is_optimal_old:
+        if self._is_shared_optimum_stale:
             if self.measuring.distance_within(self.start, expansions) is not None:
-                self._find_optimum()
+                self._update_shared_optimum()
             return True
-        self._old_own |= self._whose_ways_may_be_others()
-        self._renew_those_of_one_goal([walker for walker in self.walkers if walker.id in self._old_own])
+        self._ids_of_stale_optima |= self._pop_ids_with_changed_optima()
+        self._refresh_optima_of_one_goal([walker for walker in self.walkers if walker.id in self._ids_of_stale_optima])
         return True
 
-    def _whose_ways_may_be_others(self) -> set[int]:
-        """Return the ids of agents that got a goal in this tick and whose cheapest path may have changed since."""
-        if not self._redrawn:
-            return set()
-        changed, self._redrawn = np.concatenate(self._redrawn), []
-        own = [(w, self.goal_of(w), w.own_optimal) for w in self.walkers if w.goal_tick == self.tick and w.own_optimal]
-        starts, goals, costs = [w.start for w, _, _ in own], [goal for _, goal, _ in own], [way[0] for _, _, way in own]
-        found = np.flatnonzero(may_have_changed(self.grid, starts, goals, costs, changed)).tolist()
-        return {own[place][0].id for place in found}
+    def _pop_ids_with_changed_optima(self) -> set[int]:
+        """Return the ids of agents that got a goal in this tick and whose cheapest path may have changed since then.
 
-    def _renew_those_of_one_goal(self, walkers: Sequence[Walker]) -> None:
+        The list of changed cells is cleared, so each change is considered once.
+        """
+        if not self._cells_changed_in_goal_tick:
+            return set()
+        changed, self._cells_changed_in_goal_tick = np.concatenate(self._cells_changed_in_goal_tick), []
+        own = [(w, self.goal_of(w), w.own_optimal) for w in self.walkers if w.goal_tick == self.tick and w.own_optimal]
+        starts, goals, costs = (
+            [w.start for w, _, _ in own],
+            [goal for _, goal, _ in own],
+            [path[0] for _, _, path in own],
+        )
+        may_differ = np.flatnonzero(may_have_changed(self.grid, starts, goals, costs, changed)).tolist()
+        return {own[index][0].id for index in may_differ}
+
+    def _refresh_optima_of_one_goal(self, walkers: Sequence[Walker]) -> None:
         """Recompute the optima of the walkers that share the goal of the first one, in one search for all.
 
-        The ids of the other walkers remain in `_old_own`.
+        The ids of the other walkers remain in `_ids_of_stale_optima`.
         """
         goal = self.goal_of(walkers[0]) if walkers else -1
         same = [walker for walker in walkers if self.goal_of(walker) == goal]
-        ways = cheapest_ways(self.grid, [walker.start for walker in same], goal)
-        for walker, way in zip(same, ways, strict=True):
-            walker.own_optimal = way
-        self._old_own = {walker.id for walker in walkers} - {walker.id for walker in same}
+        paths = cheapest_ways(self.grid, [walker.start for walker in same], goal)
+        for walker, path in zip(same, paths, strict=True):
+            walker.own_optimal = path
+        self._ids_of_stale_optima = {walker.id for walker in walkers} - {walker.id for walker in same}
 
-    def _find_optimum(self) -> None:
+    def _update_shared_optimum(self) -> None:
         self.optimal, self.optimal_moves = self.measuring.cheapest_way(self.start)
-        self._is_optimal_old = False
+        self._is_shared_optimum_stale = False
 
     def set_budget(self, budget: int | None, agent: int | None) -> None:
-        """Set the shared budget, or the budget of one agent.
+        """Set the shared budget, or the own budget of one agent.
 
-        A budget that the algorithm of an affected agent does not accept is refused with a note.
+        If the algorithm of any affected agent does not accept the budget, nothing changes, and a note says why.
 
         Args:
             budget: expansions per tick; None: the agent uses the shared budget again.
@@ -766,7 +804,7 @@ class World:
         """
         chosen = [w for w in self.walkers if (w.id == agent if agent is not None else w.budget is None)]
         if agent is not None and not chosen:
-            self._note_missing(agent)
+            self._note_missing_agent(agent)
         for walker in chosen:
             complaint = walker.spec.check_budget(budget or self.budget, walker.params)
             if complaint:
@@ -780,19 +818,19 @@ class World:
                 walker.budget = budget
 
     def name_agent(self, agent: int, label: str) -> None:
-        """Rename an agent; "" is the name of its algorithm."""
+        """Rename an agent. With the label "", the name of its algorithm is shown."""
         walker = self.walker(agent)
         if walker is None:
-            self._note_missing(agent)
+            self._note_missing_agent(agent)
         else:
             walker.config = replace(walker.config, label=label)
 
     def set_param(self, agent: int, name: str, value: Value) -> None:
-        """Change a parameter of an agent. Illegal values and unknown names are refused with a note."""
+        """Change a parameter of an agent. An illegal value or an unknown name has no effect except a note."""
         walker = self.walker(agent)
         param = walker.spec.param(name) if walker else None
         if walker is None:
-            self._note_missing(agent)
+            self._note_missing_agent(agent)
             return
         if param is None:
             names = [p.name for p in walker.spec.params]
@@ -813,32 +851,32 @@ class World:
         self.random_changes = changes
 
     def set_tick_ms(self, milliseconds: float) -> None:
-        """Limit the time of a tick, in milliseconds for all agents together; 0: no limit."""
+        """Set the time limit of a tick, in milliseconds for all agents together; 0: no limit."""
         self.tick_ms = milliseconds
 
     def serve(self, agents: int) -> None:
         """Let only the next `agents` agents in round-robin order plan in the coming tick."""
-        self._served_now = agents
+        self._agents_to_serve = agents
 
     def set_trials(self, count: int) -> None:
-        """Set the maximum of trials of agents that learn."""
+        """Set the maximum number of trials (walks from start to goal) of each agent that learns."""
         self.trials, self._seating.is_void = count, True
         for walker in self.walkers:
             walker.most_trials = count if walker.spec.keeps_h else 1
 
     def remove_agent(self, agent: int) -> None:
         if self.walker(agent) is None:
-            self._note_missing(agent)
+            self._note_missing_agent(agent)
         self.walkers = [w for w in self.walkers if w.id != agent]
 
     def agents_of(self, group: str) -> Sequence[int]:
-        """Return the ids of the members of a group. An unknown group is noted."""
+        """Return the ids of the members of a group; for an unknown group, none, and add a note."""
         found = [walker.id for walker in self.walkers if walker.config.group == group]
         if not found:
             self.note(f"no group '{group}'{did_you_mean(group, {w.config.group for w in self.walkers} - {''})}")
         return found
 
-    def _note_missing(self, agent: int) -> None:
+    def _note_missing_agent(self, agent: int) -> None:
         self.note(f"agent {agent} is not there")
 
     def add_agent(self, config: AgentConfig, agent: int | None) -> None:
@@ -851,19 +889,19 @@ class World:
 
     def note(self, text: str) -> None:
         """Add a message for the user; it refers to the present tick and to the command that is being applied."""
-        self.notes.append(Note(self.tick, text, self._applying))
+        self.notes.append(Note(self.tick, text, self._command_being_applied))
 
     # --- reading the state ------------------------------------------------------------------------
 
     def true_distance(self, cell: int) -> float:
-        """Return the cost of the cheapest path from a cell to the shared goal on the present map; infinity: none."""
+        """Return the cost of the cheapest path from a cell to the shared goal on the present map; infinity: no path."""
         return self.measuring.distance(cell)
 
-    def _distances_changed(self) -> None:
+    def _invalidate_distances(self) -> None:
         self.measuring.changed(self.goal, self.walkers[0].position if self.walkers else self.start)
 
     def metrics(self, walker: Walker) -> Metrics:
-        """Return the measures of an agent, counted since it joined."""
+        """Return the quality measures of an agent, counted since it was added."""
         optimal = walker.own_optimal or (self.optimal, self.optimal_moves)
         own = walker.agent.own_counts()
         is_measured = self.referee.has_judged(walker)
@@ -890,7 +928,7 @@ class World:
         )
 
     def stamped(self) -> Iterator[GenerationTable]:
-        """Yield the tables that contain records of finished searches, which keyframes need not store.
+        """Yield tables that may contain outdated records of finished searches, which keyframes need not store.
 
         Tables of group members are left out, because they are many and small.
         """
@@ -902,7 +940,7 @@ class World:
     def materialize_views(self) -> None:
         """Let agents compute now the parts of their views that they compute on demand, such as the path ahead.
 
-        From then until the next tick, reading their views writes no memory.
+        After this call, reading views does not write any memory until the next tick.
         """
         for walker in self.walkers:
             getattr(walker.agent, "materialize_view", walker.agent.view)()
@@ -935,12 +973,12 @@ class World:
         )
 
     def digest(self) -> str:
-        """Return 16 hex digits that depend on everything that has happened: map, moves, expansions, restarts."""
+        """Return the digest of the run so far: 16 hex digits from map changes, moves, expansions and restarts."""
         head = np.array([self.tick, self.start, self.goal], np.int64).tobytes()
         sums = self._seating.sums(self.walkers).read()
-        return blake2b(self._changed_map + head + sums, digest_size=8).hexdigest()
+        return blake2b(self._map_changes_digest + head + sums, digest_size=8).hexdigest()
 
     def walker_digest(self, walker: Walker) -> str:
-        """Return 16 hex digits that depend on everything that an agent has done."""
+        """Return the digest of everything that an agent has done, 16 hex digits."""
         a, b = walker.sums
         return f"{a:08x}{b:08x}"

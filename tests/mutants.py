@@ -143,9 +143,12 @@ MUTANTS = (
     learning("self.learned.target[0].changes = changes + 1", "self.learned.target[0].changes = changes"),
     learning("int(self.learned.target[0].changes), self.learned_cells()", "self.h_changes, self.learned_cells()"),
     # the world
-    world("if self._event_tick != self.tick:", "if self._event_tick < 0 or self.tick:"),
+    world("if self._last_event_tick != self.tick:", "if self._last_event_tick < 0 or self.tick:"),
     world("from bisect import insort_right", "from bisect import insort_left as insort_right"),
-    world("self._announce(self.grid.edit(blocked[self._may_block(blocked)], freed))", "self.grid.edit(blocked, freed)"),
+    world(
+        "self._notify_of_map_change(self.grid.edit(blocked[self._may_block(blocked)], freed))",
+        "self.grid.edit(blocked, freed)",
+    ),
     world(
         "self.optimal_moves = self.measuring.cheapest_way(self.start)", "_ = self.measuring.cheapest_way(self.start)"
     ),

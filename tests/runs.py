@@ -31,7 +31,7 @@ _OTHERWISE = {
     "_targets",
     "judge",
     "_seating",
-    "_active",
+    "_last_active_index",
     "activity_version",
     "walked",
     "notes",
@@ -40,7 +40,7 @@ _OTHERWISE = {
     "alone_s",
     "stopwatch",
     "measuring",
-    "_applying",
+    "_command_being_applied",
 }
 """What of a world depends on how many ticks it was asked for at once, and on nothing that ever happens to it."""
 

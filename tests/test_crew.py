@@ -13,7 +13,7 @@ from agents.registry import BY_KEY
 from sim import commands, crew, placing
 from sim.changes import RandomChanges
 from sim.commands import AgentConfig
-from sim.crew import _arrays_in, _memory_of
+from sim.crew import _iter_arrays, _kernel_memory_of
 from sim.grid import Grid
 from sim.kernels.jit import JIT_ON
 from sim.kernels.tiled import Tiled
@@ -214,9 +214,13 @@ def test_memory_is_ready_where_each_will_search_first() -> None:
     """Pages of the tiles ahead are there before the first tick; nothing is written that was not there."""
     world = one_crowd()
     digest = world.digest()
-    before = [bytes(part.records) for part in _arrays_in(_memory_of(world.walkers[3])) if isinstance(part, Tiled)]
+    before = [
+        bytes(part.records) for part in _iter_arrays(_kernel_memory_of(world.walkers[3])) if isinstance(part, Tiled)
+    ]
     world.prepare()
-    after = [bytes(part.records) for part in _arrays_in(_memory_of(world.walkers[3])) if isinstance(part, Tiled)]
+    after = [
+        bytes(part.records) for part in _iter_arrays(_kernel_memory_of(world.walkers[3])) if isinstance(part, Tiled)
+    ]
     assert before and before == after and world.digest() == digest
 
 
