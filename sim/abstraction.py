@@ -36,7 +36,7 @@ class Levels(NamedTuple):
     node_of: Ints  # [cells] node of a cell on level 0; -1 for blocked cells
 
 
-class _Level(NamedTuple):
+class _UnfinishedLevel(NamedTuple):
     """One level under construction, with its nodes numbered from 0."""
 
     first: npt.NDArray[np.int64]  # [nodes + 1] neighbours of node u: edge[first[u]:first[u + 1]]
@@ -61,7 +61,7 @@ def region_table(levels: Levels, level: int) -> Ints:
     return table.astype(np.int32)
 
 
-def _ground_level(grid: Grid) -> tuple[_Level, Ints, Ints]:
+def _cell_level(grid: Grid) -> tuple[_UnfinishedLevel, Ints, Ints]:
     """Return level 0, the node of each cell, and the cell of each node."""
     node_of, cell_of = np.empty(grid.cells, np.int32), np.empty(grid.cells, np.int32)
     count = int(cliques.number_cells(grid.free, node_of, cell_of))
@@ -70,11 +70,11 @@ def _ground_level(grid: Grid) -> tuple[_Level, Ints, Ints]:
     arcs = int(cliques.join_cells(grid.ground, node_of, cell_of, count, first, edge))
     x, y = (part.astype(np.int64) for part in (cell_of % grid.width, cell_of // grid.width))
     none = np.zeros(count + 1, np.int64)
-    ground = _Level(first, edge[:arcs], x, y, np.ones(count, np.int64), none, np.empty(0, np.int32))
+    ground = _UnfinishedLevel(first, edge[:arcs], x, y, np.ones(count, np.int64), none, np.empty(0, np.int32))
     return ground, node_of, cell_of
 
 
-def _next_level(level: _Level) -> tuple[_Level, Ints]:
+def _next_level(level: _UnfinishedLevel) -> tuple[_UnfinishedLevel, Ints]:
     """Return the level above, and for each node of `level` its parent there."""
     count, arcs = level.size.size, level.edge.size
     parent, aside = np.empty(count, np.int32), np.empty(count, np.int32)
@@ -86,7 +86,7 @@ def _next_level(level: _Level) -> tuple[_Level, Ints]:
     arcs = int(cliques.join_parents(level.first, level.edge, parent, parents, child_first, child, seen, first, edge))
     x, y, size = (np.empty(parents, np.int64) for _ in range(3))
     cliques.add_up(parent, count, parents, level.x, level.y, level.size, x, y, size)
-    return _Level(first, edge[:arcs].copy(), x, y, size, child_first, child), parent
+    return _UnfinishedLevel(first, edge[:arcs].copy(), x, y, size, child_first, child), parent
 
 
 def _make(grid: Grid) -> Making:
@@ -95,7 +95,7 @@ def _make(grid: Grid) -> Making:
     The cost of the work is reported as the number of all nodes.
     """
     yield Step("abstraction", 0.0)
-    level, node_of, cell_of = _ground_level(grid)
+    level, node_of, cell_of = _cell_level(grid)
     made, parents, reps = [level], [], [cell_of]
     region = np.arange(cell_of.size, dtype=np.int32)
     while level.edge.size:
@@ -111,7 +111,7 @@ def _make(grid: Grid) -> Making:
     return Made(levels, int(levels.first[-1]))
 
 
-def _together(made: list[_Level], parents: list[Ints], reps: list[Ints], node_of: Ints) -> Levels:
+def _together(made: list[_UnfinishedLevel], parents: list[Ints], reps: list[Ints], node_of: Ints) -> Levels:
     """Combine all levels into one hierarchy with a common numbering of nodes."""
     sizes = [level.size.size for level in made]
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -126,15 +126,15 @@ def _together(made: list[_Level], parents: list[Ints], reps: list[Ints], node_of
         np.concatenate([level.x / level.size for level in made]),
         np.concatenate([level.y / level.size for level in made]),
         np.concatenate(reps).astype(np.int32),
-        _flat([none, *(level.first for level in made[1:])]),
+        _concatenate_offsets([none, *(level.first for level in made[1:])]),
         np.concatenate([np.empty(0, np.int32), *edges[1:]]).astype(np.int32),
-        _flat([none, *(level.child_first for level in made[1:])]),
+        _concatenate_offsets([none, *(level.child_first for level in made[1:])]),
         np.concatenate([np.empty(0, np.int32), *children[1:]]).astype(np.int32),
         node_of,
     )
 
 
-def _flat(firsts: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+def _concatenate_offsets(firsts: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
     """Concatenate the offset arrays of all levels. The array of level 0 has no final entry."""
     parts, offset = [firsts[0]], 0
     for beginnings in firsts[1:]:

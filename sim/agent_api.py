@@ -190,7 +190,7 @@ class Learner(Agent, Protocol):
         """Return how many times learned values have changed so far; the number never decreases."""
 
 
-def _any_budget(budget: int, params: Mapping[str, Value]) -> str | None:
+def _accept_any_budget(budget: int, params: Mapping[str, Value]) -> str | None:
     """Accept every budget. This is not a lambda, because worlds are pickled."""
     return None
 
@@ -199,7 +199,7 @@ def _nothing(params: Mapping[str, Value]) -> float:
     return 0
 
 
-def _never(params: Mapping[str, Value]) -> bool:
+def _never_loops(params: Mapping[str, Value]) -> bool:
     return False
 
 
@@ -222,13 +222,13 @@ class AgentSpec:
     proves_no_path: bool = True
     is_complete: bool = True  # whether it reaches every reachable goal of a map that does not change
     # Test whether parameters that are offered for comparison make it incomplete.
-    may_loop: Callable[[Mapping[str, Value]], bool] = _never
+    may_loop: Callable[[Mapping[str, Value]], bool] = _never_loops
     runs_in_bulk: bool = True  # whether it knows the true map, so that none of its moves can be refused
     is_own: bool = False  # whether it is from a user's file: its map is read-only, and its code may fail
     keeps_h: bool = False  # whether it is a Learner, for which further trials make sense
     converges_to_optimal: bool = True  # for a Learner: whether a trial that changes no h follows a cheapest path
     # Check of a budget with the parameters; returns an error message or None.
-    check_budget: Callable[[int, Mapping[str, Value]], str | None] = _any_budget
+    check_budget: Callable[[int, Mapping[str, Value]], str | None] = _accept_any_budget
     needed: Callable[[Mapping[str, Value]], float] = _nothing
     """Maximum of expansions that a tick may make regardless of the budget. Infinity: there is no bound, so with these
     parameters the agent is not real-time. The referee marks ticks with more expansions than the budget."""

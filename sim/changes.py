@@ -59,8 +59,8 @@ def draw(grid: Grid, changes: RandomChanges, seed: int, tick: int, protected: np
     """
     generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed & 0xFFFFFFFF, tick])))
     was_free, was_blocked = grid.original_cells
-    blocked = _sample(generator, was_free, changes.rate / 200.0)
-    freed = _sample(generator, was_blocked, changes.rate / 200.0)
+    blocked = _sample_cells(generator, was_free, changes.rate / 200.0)
+    freed = _sample_cells(generator, was_blocked, changes.rate / 200.0)
     return Event(blocked[~np.isin(blocked, protected)], freed)
 
 
@@ -77,7 +77,7 @@ def put_in_place_of(before: Event, event: Event, grid: Grid, protected: npt.Arra
         The new event reduced to the cells that it changes, to be undone by the next event; and one edit that undoes
         `before` and applies the new event.
     """
-    back = _undoing(grid, before)
+    back = _undo_event(grid, before)
     stays = np.isin(back.blocked, protected)  # cells that `before` freed and that are occupied now
     free = grid.free
     free[back.freed] = True
@@ -92,11 +92,11 @@ def put_in_place_of(before: Event, event: Event, grid: Grid, protected: npt.Arra
     return Event(blocked, np.concatenate([freed, back.blocked[stays]])), edit
 
 
-def _undoing(grid: Grid, event: Event) -> Event:
+def _undo_event(grid: Grid, event: Event) -> Event:
     """Return the event that undoes `event`, limited to cells not edited since, for example by the user."""
     return Event(event.freed[grid.are_free(event.freed)], event.blocked[~grid.are_free(event.blocked)])
 
 
-def _sample(generator: np.random.Generator, cells: npt.NDArray[np.intp], share: float) -> npt.NDArray[np.int32]:
+def _sample_cells(generator: np.random.Generator, cells: npt.NDArray[np.intp], share: float) -> npt.NDArray[np.int32]:
     chosen = generator.choice(cells, round(cells.size * share), replace=False, shuffle=False)
     return np.sort(chosen).astype(np.int32)

@@ -135,7 +135,7 @@ class EditCells(MapEdit):
     def joined(self, later: Command) -> Command | None:
         if not isinstance(later, EditCells):
             return None
-        return EditCells(_each_once(self.blocked + later.blocked), _each_once(self.freed + later.freed))
+        return EditCells(_unique_cells(self.blocked + later.blocked), _unique_cells(self.freed + later.freed))
 
 
 @dataclass(frozen=True)
@@ -303,11 +303,11 @@ class ToGroup(Command):
             replace(self.command, agent=agent).apply(world)
 
     def say(self, names: Names) -> str:
-        return replace(self.command, agent=0).say(_OneName(self.group, names))
+        return replace(self.command, agent=0).say(_GroupNames(self.group, names))
 
 
 @dataclass(frozen=True)
-class _OneName:
+class _GroupNames:
     """Names in which every agent has the name of a group."""
 
     group: str
@@ -410,7 +410,7 @@ def together(commands: Iterable[Command]) -> list[Command]:
     return found
 
 
-def _each_once(cells: tuple[int, ...]) -> tuple[int, ...]:
+def _unique_cells(cells: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(cells))
 
 

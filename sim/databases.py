@@ -31,7 +31,9 @@ Ints = npt.NDArray[np.int32]
 UNCAPPED = 0  # value of a cap: depths have no limit
 
 _PIECE = 256  # regions between two reports of progress
-_WHOLE_PIECE = 16  # regions between two reports for depths without a cap; each may take a search of the whole map
+_UNCAPPED_REGIONS_PER_STEP = (
+    16  # regions between two reports for depths without a cap; each may take a search of the whole map
+)
 
 
 class Column(NamedTuple):
@@ -156,7 +158,7 @@ def _depths(
 ) -> Generator[Step, None, int]:
     """Fill `depths` for the way to the subgoals if there are any, else to the goal region; return the expansions."""
     if cap == UNCAPPED:
-        return (yield from _whole_depths(grid, levels, level, region, subgoal, depths))
+        return (yield from _fill_uncapped_depths(grid, levels, level, region, subgoal, depths))
     ground, expansions = grid.ground, 0
     state = np.zeros(1, learner.STATE).view(np.recarray)
     targets, ball = new_targets(ground, int(levels.rep[region])), new_ball(grid.cells, False)
@@ -172,13 +174,13 @@ def _depths(
     return expansions
 
 
-def _whole_depths(
+def _fill_uncapped_depths(
     grid: Grid, levels: Levels, level: int, region: int, subgoal: Ints, depths: Ints
 ) -> Generator[Step, None, int]:
     """Fill `depths` as `_depths` does, but without a cap; return the expansions."""
     targets, ball = new_targets(grid.ground, int(levels.rep[region])), new_ball(grid.cells, False)
     backward, expansions = new_search(grid.cells), 0
-    for first, last in _pieces(depths.size, _WHOLE_PIECE):
+    for first, last in _pieces(depths.size, _UNCAPPED_REGIONS_PER_STEP):
         memory = backward, targets, ball, first, last, subgoal, depths
         expansions += int(whole_depths.find_whole_depths(grid.ground, levels, level, region, *memory))
         yield Step("depths", last / depths.size)

@@ -75,14 +75,14 @@ def label_maps(maps: Iterable[Iterable[tuple[Grid, int, int]]], q: int, steps: i
     features, labels, groups = [], [], []
     for index, problems in enumerate(maps):
         for grid, start, goal in problems:
-            found, depths = _label_one(grid, start, goal, q, steps, dmax)
+            found, depths = _label_problem(grid, start, goal, q, steps, dmax)
             features.append(found)
             labels.append(depths)
             groups.append(np.full(depths.size, index, np.int32))
     return Labelled(np.concatenate(features), np.concatenate(labels), np.concatenate(groups))
 
 
-def _label_one(grid: Grid, start: int, goal: int, q: int, steps: int, dmax: int) -> tuple[Floats, Ints]:
+def _label_problem(grid: Grid, start: int, goal: int, q: int, steps: int, dmax: int) -> tuple[Floats, Ints]:
     """Walk LRTA* on one problem; return the features and labels of the visited states."""
     state = np.zeros(1, learner.STATE).view(np.recarray)
     learner.stand(state, start, goal)

@@ -120,7 +120,7 @@ class Random:
 
 def largest_component(free: Mask) -> Mask:
     """Return the largest set of free cells that moves connect; of sets of equal size, the one with the first cell."""
-    label = _joined(free[:, :-1] & free[:, 1:], free[:-1] & free[1:])
+    label = _label_components(free[:, :-1] & free[:, 1:], free[:-1] & free[1:])
     sizes = np.zeros(label.size, np.int32)
     kernel_regions.count(label, np.ascontiguousarray(free).reshape(-1), sizes)
     largest = sizes.argmax()
@@ -131,13 +131,13 @@ def largest_component(free: Mask) -> Mask:
 def regions(grid: Grid) -> Numbers:
     """Return a number for each cell that is the same for all cells that moves connect."""
     moves = grid.moves.reshape(grid.height, grid.width)
-    label = _joined((moves[:, :-1] & EAST) > 0, (moves[:-1] & SOUTH) > 0)
+    label = _label_components((moves[:, :-1] & EAST) > 0, (moves[:-1] & SOUTH) > 0)
     if grid.movement.rule == SQUEEZE:
         kernel_regions.join_diagonally(grid.ground, label)
     return label
 
 
-def _joined(across: Mask, down: Mask) -> Numbers:
+def _label_components(across: Mask, down: Mask) -> Numbers:
     """Label connected cells.
 
     Straight moves are enough: a diagonal move past a free shoulder connects nothing new, because straight moves lead
@@ -167,18 +167,18 @@ def rooms(width: int, height: int, seed: int, room: int) -> MapLayout:
     """Draw square rooms in rows and columns. Each wall between two rooms has one door, so all are connected."""
     random = Random(seed)
     blocked = np.zeros((height, width), np.bool_)
-    walls_x, rooms_x = _room_axis(width, room)
-    walls_y, rooms_y = _room_axis(height, room)
+    walls_x, rooms_x = _walls_and_rooms(width, room)
+    walls_y, rooms_y = _walls_and_rooms(height, room)
     blocked[:, walls_x] = True
     blocked[walls_y, :] = True
     for x in walls_x:
-        blocked[_doors(rooms_y, random), x] = False
+        blocked[_door_positions(rooms_y, random), x] = False
     for y in walls_y:
-        blocked[y, _doors(rooms_x, random)] = False
+        blocked[y, _door_positions(rooms_x, random)] = False
     return MapLayout(blocked, *opposite_ends(~blocked))
 
 
-def _room_axis(length: int, room: int) -> tuple[Numbers, Numbers]:
+def _walls_and_rooms(length: int, room: int) -> tuple[Numbers, Numbers]:
     """Return the positions of walls along one axis of the map, and [begin, end) of each room.
 
     The last room may differ in length.
@@ -187,7 +187,7 @@ def _room_axis(length: int, room: int) -> tuple[Numbers, Numbers]:
     return walls, np.stack([np.append(0, walls + 1), np.append(walls, length)])
 
 
-def _doors(rooms: Numbers, random: Random) -> Numbers:
+def _door_positions(rooms: Numbers, random: Random) -> Numbers:
     """Return the positions of doors along a wall that passes these rooms, one at random within each."""
     begins, ends = rooms[0], rooms[1]
     places: Numbers = begins + random.below(ends - begins)
@@ -251,15 +251,15 @@ def caves(width: int, height: int, seed: int, fill: int, rounds: int, grain: int
     With a `grain` above 1, the map is drawn smaller by that factor, enlarged and smoothed again.
     """
     noise = Random(seed).mask(fill, -(-height // grain), -(-width // grain))
-    small = _smoothed(noise, rounds)
-    blocked = _smoothed(small.repeat(grain, axis=0).repeat(grain, axis=1)[:height, :width], grain - 1)
+    small = _smooth_mask(noise, rounds)
+    blocked = _smooth_mask(small.repeat(grain, axis=0).repeat(grain, axis=1)[:height, :width], grain - 1)
     cave = largest_component(~blocked)
     if np.count_nonzero(cave) < 2:  # a small map may be all rock
         cave[height // 2, 1:-1] = True
     return MapLayout(~cave, *opposite_ends(cave))
 
 
-def _smoothed(blocked: Mask, rounds: int) -> Mask:
+def _smooth_mask(blocked: Mask, rounds: int) -> Mask:
     """Smooth a mask: a cell becomes rock if five or more cells of its 3 x 3 block are. Outside the map all is rock."""
     for _ in range(rounds):
         walled = np.pad(blocked.astype(np.uint8), 1, constant_values=1)
@@ -343,15 +343,15 @@ def two_corridors(size: int) -> MapLayout:
     free[1 : start_y + 1, left] = True
     free[1, left : right + 1] = True
     free[1 : start_y - size, right] = True
-    free |= _slope(x, y, (start_x, start_y), right)
-    free |= _slope(x, y, (left, opening_y), right)
+    free |= _diagonal_corridor(x, y, (start_x, start_y), right)
+    free |= _diagonal_corridor(x, y, (left, opening_y), right)
     is_above_opening = (opening_y - y) - (x - left) >= 3
     is_below_goal = (y - 1) - (goal_x - x) >= 2
     free |= is_above_opening & is_below_goal & (x > left) & (x < goal_x)
     return MapLayout(~free, (start_x, start_y), (goal_x, 1))
 
 
-def _slope(x: Numbers, y: Numbers, foot: Point, right: int) -> Mask:
+def _diagonal_corridor(x: Numbers, y: Numbers, foot: Point, right: int) -> Mask:
     """Return a corridor from `foot` diagonally up to column `right`, three cells high to allow diagonal moves."""
     along, up = x - foot[0], foot[1] - y
     return (abs(along - up) <= 1) & (along >= 0) & (up >= 0) & (x <= right)

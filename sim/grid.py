@@ -52,7 +52,7 @@ class MapChange:
 _NO_CELLS = np.empty(0, np.int32)
 
 
-class _Lookups:
+class _GridCaches:
     """Caches of a map. They are not part of its state: copies begin with empty caches, and all caches compare equal."""
 
     __slots__ = ("last_edited", "noted", "original_cells")
@@ -74,10 +74,10 @@ class _Lookups:
         self.noted, self.last_edited = _NO_CELLS, self.noted
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Lookups)
+        return isinstance(other, _GridCaches)
 
     def __reduce__(self) -> tuple[type, tuple[()]]:
-        return _Lookups, ()
+        return _GridCaches, ()
 
 
 @dataclass
@@ -109,8 +109,8 @@ class Grid:
         self.moves = np.zeros(self.cells, np.uint8)
         terrain.all_moves(self._domain, self.width, self.height, self.movement.needed, self.moves)
         self.ground = self._ground()
-        self._digested = -1  # version for which moves_digest was computed
-        self._lookups = _Lookups(_NO_CELLS, _NO_CELLS)
+        self._digested_version = -1  # version for which moves_digest was computed
+        self._caches = _GridCaches(_NO_CELLS, _NO_CELLS)
 
     @property
     def diagonal(self) -> float:
@@ -125,8 +125,11 @@ class Grid:
     @property
     def moves_digest(self) -> bytes:
         """Return a digest of the legal moves, 16 bytes. It is cached per version, because it reads every cell."""
-        if self._digested != self.version:
-            self._digested, self._moves_digest = self.version, blake2b(self.moves.tobytes(), digest_size=16).digest()
+        if self._digested_version != self.version:
+            self._digested_version, self._moves_digest = (
+                self.version,
+                blake2b(self.moves.tobytes(), digest_size=16).digest(),
+            )
         return self._moves_digest
 
     def _ground(self) -> octile.Ground:
@@ -158,19 +161,19 @@ class Grid:
     def change_original(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> None:
         """Replace characters of the terrain as opened; the present terrain stays as it is."""
         self.original.reshape(-1)[_cell_list(cells)] = letters
-        self._lookups.original_cells = None
+        self._caches.original_cells = None
 
     @property
     def original_cells(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Return the cells that were free when the map was opened, and the cells that were blocked."""
-        if self._lookups.original_cells is None:
+        if self._caches.original_cells is None:
             was_free = self.is_passable_letter(self.original.reshape(-1))
-            self._lookups.original_cells = np.flatnonzero(was_free), np.flatnonzero(~was_free)
-        return self._lookups.original_cells
+            self._caches.original_cells = np.flatnonzero(was_free), np.flatnonzero(~was_free)
+        return self._caches.original_cells
 
     def edited_since(self, version: int) -> npt.NDArray[np.int32] | None:
         """Return the cells whose characters may have changed since a version; None if unknown."""
-        noted, before = self._lookups.noted, self._lookups.last_edited
+        noted, before = self._caches.noted, self._caches.last_edited
         if version == self.version or noted is None:
             return noted
         return np.union1d(before, noted) if version == self.version - 1 and before is not None else None
@@ -294,10 +297,10 @@ class Grid:
             heads,
             rose,
         )
-        self._lookups.note(touched)
+        self._caches.note(touched)
         if toggled.size:
             self.version += 1
-            self._lookups.rise()
+            self._caches.rise()
         return MapChange(toggled, tails[:found], heads[:found], rose[:found])
 
     def __getstate__(self) -> dict[str, object]:
@@ -317,7 +320,7 @@ class SeenGrid(Grid):
         self._grid = grid
         self.movement, self.name, self.width, self.height = grid.movement, grid.name, grid.width, grid.height
         self.terrain, self.original, self.moves = (sealed(a) for a in (grid.terrain, grid.original, grid.moves))
-        self._domain, self._lookups = sealed(grid._domain), grid._lookups
+        self._domain, self._caches = sealed(grid._domain), grid._caches
         self.ground = grid.ground._replace(
             moves=self.moves, step=sealed(grid.ground.step), cost=sealed(grid.ground.cost)
         )

@@ -22,7 +22,9 @@ MAX_TICKS = 200_000
 _TELL_EVERY = 1000  # ticks between two reports of progress; with a crowd up to half a second
 
 EVENTS: Mapping[str, int] = {"back_move": log.BACK_MOVE, "restart": log.RESTARTED, "arrival": log.ARRIVED}
-"""Events that a step can wait for, with their marks in rows. The two events below have no mark: see `_happens`."""
+"""Events that a step can wait for, with the bit (mark) that each sets in the row of its tick.
+
+`_has_event_happened` finds the two events below in other ways, because no mark belongs to them."""
 NO_PATH, CONVERGED = "no_path", "converged"
 
 
@@ -135,56 +137,56 @@ def settled(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> tuple[int, ...]:
     Raises:
         ConfigError: a step is never reached; the message begins with its line.
     """
-    return tuple(world.tick for world, _ in _walked(lesson, specs))
+    return tuple(world.tick for world, _ in _run_steps(lesson, specs))
 
 
 def broken_claims(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> list[str]:
     """Return the claims and the marked answers that the run contradicts, each with line and step."""
     found = list[str]()
-    for world, index in _walked(lesson, specs):
+    for world, index in _run_steps(lesson, specs):
         for claim in lesson.steps[index].claims:
-            if problem := _problem_of(claim, world):
+            if problem := _claim_problem(claim, world):
                 found.append(f"{claim.line}: step {index + 1}: {problem}")
         for asked, step in enumerate(lesson.steps[:index]):
             if step.question is not None and asked + step.question.seen_after == index:
                 where = f"{step.question.line}: step {asked + 1}"
-                found += [f"{where}: {problem}" for problem in _wrong_marks(step.question, world, index)]
+                found += [f"{where}: {problem}" for problem in _wrongly_marked_answers(step.question, world, index)]
     return found
 
 
-def _wrong_marks(question: Question, world: World, index: int) -> Iterator[str]:
+def _wrongly_marked_answers(question: Question, world: World, index: int) -> Iterator[str]:
     """Yield which answers are marked right or wrong and are not, by what the run shows in the step with this index."""
     for number, claims in enumerate(question.claims, start=1):
-        problem = next((text for claim in claims if (text := _problem_of(claim, world))), "")
+        problem = next((text for claim in claims if (text := _claim_problem(claim, world))), "")
         if number - 1 == question.right and problem:
             yield f"answer {number} is marked as right; but in step {index + 1} {problem}"
         elif number - 1 != question.right and claims and not problem:
             yield f"answer {number} is marked as wrong; but what it claims is true in step {index + 1}"
 
 
-def _walked(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> Iterator[tuple[World, int]]:
+def _run_steps(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> Iterator[tuple[World, int]]:
     """Run a lesson; yield the world and the index of the step at each step."""
     world = build_world(lesson.scenario, specs, watched=True)
     for place, step in enumerate(lesson.steps):
         if step.when is not None:
             try:
-                _run_to(world, step.when)
+                _run_to_condition(world, step.when)
             except ConfigError as error:
                 raise ConfigError(f"{step.line}: step {place + 1}: {error}") from None
         world.apply_now()
         yield world, place
 
 
-def _run_to(world: World, when: When) -> None:
+def _run_to_condition(world: World, when: When) -> None:
     """Advance the world until the condition of a step holds; raise a ConfigError if it never does."""
     if when.tick is not None:
         _run_to_tick(world, when.tick)
         return
-    left, ended = when.count, _how_it_ended(world, when.agent)
+    left, ended = when.count, _early_end_phrase(world, when.agent)
     while left and not (when.measure and _measure(world, when.agent, when.measure) >= when.reaches):
         if world.tick >= MAX_TICKS or not world.advance(1):
-            raise ConfigError(f"what it waits for never comes; {ended}{_how_far(world)} at tick {world.tick:,}")
-        left -= bool(when.event) and _happens(named(world, when.agent), when.event)
+            raise ConfigError(f"what it waits for never comes; {ended}{_timeout_phrase(world)} at tick {world.tick:,}")
+        left -= bool(when.event) and _has_event_happened(named(world, when.agent), when.event)
         if not world.tick % _TELL_EVERY:
             tell(world.tick / MAX_TICKS)
 
@@ -199,18 +201,18 @@ def _run_to_tick(world: World, tick: int) -> None:
         tell(world.tick / MAX_TICKS)
 
 
-def _how_it_ended(world: World, label: str) -> str:
+def _early_end_phrase(world: World, label: str) -> str:
     """Return a phrase for the error message if the agent was done before a step began to wait for it; else ""."""
     walker = named(world, label)
     is_over = walker.agent.status is not Status.ACTIVE
     return f"{label} was at its end ({walker.state_word}) already in tick {world.tick:,}; " if is_over else ""
 
 
-def _how_far(world: World) -> str:
+def _timeout_phrase(world: World) -> str:
     return "the run is over" if world.is_over else "nobody waits longer than"
 
 
-def _happens(walker: Walker, event: str) -> bool:
+def _has_event_happened(walker: Walker, event: str) -> bool:
     """Return whether an event happened to the agent in the last tick."""
     if event == NO_PATH:
         return walker.agent.status is Status.NO_PATH
@@ -232,15 +234,15 @@ def _measure(world: World, label: str, measure: str) -> float:
     return float("nan") if value is None else float(value)
 
 
-def _problem_of(claim: Claim, world: World) -> str:
+def _claim_problem(claim: Claim, world: World) -> str:
     """Return an error message if a claim is false, else ""."""
     try:
-        return _what_speaks_against(claim, world)
+        return _contradiction_of(claim, world)
     except ConfigError as error:  # the run has removed the agent
         return str(error)
 
 
-def _what_speaks_against(claim: Claim, world: World) -> str:
+def _contradiction_of(claim: Claim, world: World) -> str:
     """Return an error message if a claim is false, else "". Raise a ConfigError if its agent is missing."""
     if claim.state:
         state = named(world, claim.agent).state_word

@@ -51,7 +51,7 @@ class Metrics:
     @property
     def suboptimality(self) -> float | None:
         """Return cost / optimal of the present trial so far; None if there is no path."""
-        return _ratio(self.trial_cost, self.optimal)
+        return _cost_ratio(self.trial_cost, self.optimal)
 
     @property
     def game_time(self) -> float | None:
@@ -87,7 +87,7 @@ class Trial:
     h_changes: int  # changes of learned values; 0: converged
 
     def suboptimality(self, optimal: float) -> float | None:
-        return _ratio(self.cost, optimal)
+        return _cost_ratio(self.cost, optimal)
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def time_ratio(ticks: int, moves: int | None) -> float | None:
     return ticks / moves if moves else None
 
 
-def _ratio(cost: float, optimal: float) -> float | None:
+def _cost_ratio(cost: float, optimal: float) -> float | None:
     if optimal == 0.0:
         return 1.0
     return cost / optimal if np.isfinite(optimal) else None

@@ -84,18 +84,18 @@ def on_other_map(agents: Iterable[AgentConfig], grid: Grid, seed: int) -> list[A
         ConfigError: the new map has too few pairs of free cells with a path between them.
     """
     agents = list(agents)
-    sizes = Counter(config.group for config in agents if _is_placed(config))
+    sizes = Counter(config.group for config in agents if _is_placed_member(config))
     drawn = {size: _far_pairs(size, grid, seed) for size in set(sizes.values())}
     ends = {group: iter(drawn[size]) for group, size in sizes.items()}
     moved = []
     for config in agents:
-        start, goal = next(ends[config.group]) if _is_placed(config) else (None, None)
+        start, goal = next(ends[config.group]) if _is_placed_member(config) else (None, None)
         has_start, has_goal = config.start is not None, config.goal is not None
         moved.append(replace(config, start=start if has_start else None, goal=goal if has_goal else None))
     return moved
 
 
-def _is_placed(config: AgentConfig) -> bool:
+def _is_placed_member(config: AgentConfig) -> bool:
     """Return whether an agent is a member of a group and has a start or goal of its own."""
     return bool(config.group) and (config.start is not None or config.goal is not None)
 

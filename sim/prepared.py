@@ -41,7 +41,7 @@ WORTH_KEEPING = 50_000
 
 MEMORY_MB, DISK_MB = 256, 1024  # default limits
 _MB = 1024 * 1024
-_CHECK = 16  # bytes of the checksum at the beginning of a file
+_CHECKSUM_BYTES = 16  # bytes of the checksum at the beginning of a file
 
 
 @dataclass(frozen=True)
@@ -153,18 +153,18 @@ class PreparedCache:
         while size > self.memory and len(self.held) > 1:
             size -= self.held.popitem(last=False)[1].bytes
 
-    def _path(self, key: str, kind: str) -> Path | None:
+    def _file_path(self, key: str, kind: str) -> Path | None:
         return self.folder / f"{kind.replace(' ', '-')}-{key}.npz" if self.folder else None
 
     def _read(self, key: str, recipe: Recipe) -> Prepared | None:
         """Return the data that an earlier run has stored; None if there is no file or it is damaged."""
-        path = self._path(key, recipe.kind)
+        path = self._file_path(key, recipe.kind)
         with suppress(OSError, ValueError, KeyError, EOFError):
             if path is None or not path.is_file():
                 return None
             data = path.read_bytes()
-            content = data[_CHECK:]
-            if data[:_CHECK] != blake2b(content, digest_size=_CHECK).digest():
+            content = data[_CHECKSUM_BYTES:]
+            if data[:_CHECKSUM_BYTES] != blake2b(content, digest_size=_CHECKSUM_BYTES).digest():
                 return None
             os.utime(path)  # marks it as recently used for _make_room
             with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
@@ -181,7 +181,7 @@ class PreparedCache:
 
         If the file cannot be written, the data is returned unchanged, and the next run has to make it again.
         """
-        path = self._path(key, prepared.kind)
+        path = self._file_path(key, prepared.kind)
         if path is None or not self.disk:
             return prepared
         about = json.dumps(
@@ -195,7 +195,7 @@ class PreparedCache:
         file = io.BytesIO()
         np.savez(file, about=np.frombuffer(about.encode(), np.uint8), **prepared.tables._asdict())
         content = file.getvalue()
-        data = blake2b(content, digest_size=_CHECK).digest() + content
+        data = blake2b(content, digest_size=_CHECKSUM_BYTES).digest() + content
         if len(data) > self.disk:  # too large; check this before other files are deleted to make room
             return prepared
         part = path.with_name(f"{path.name}.{os.getpid()}")
@@ -240,31 +240,31 @@ def obtain(recipe: Recipe, grid: Grid, stopwatch: Stopwatch | None = None) -> Ge
     if found is not None:
         return found
     before = stopwatch() if stopwatch else 0.0
-    being_made: Future[None] | None = Future() if _IS_MAKER.get() else None
+    being_made: Future[None] | None = Future() if _IS_PREFETCH_THREAD.get() else None
     if being_made is not None:
-        _AHEAD[key] = being_made
+        _PREFETCHING[key] = being_made
     try:
         made = yield from recipe.make(grid)
         build_ms = 1000.0 * (stopwatch() - before) if stopwatch else None
         return SHELF.put(key, _prepared(recipe, made, build_ms))
     finally:  # also if the caller cancels
         if being_made is not None:
-            del _AHEAD[key]
+            del _PREFETCHING[key]
             being_made.set_result(None)
 
 
 def fetch(recipe: Recipe, grid: Grid) -> Prepared:
     """Return the data for this map; make it if necessary. If a thread is making it already, wait for that thread."""
-    being_made = _AHEAD.get(recipe.key(grid)) if _AHEAD else None
-    if being_made is not None and not _IS_MAKER.get():
+    being_made = _PREFETCHING.get(recipe.key(grid)) if _PREFETCHING else None
+    if being_made is not None and not _IS_PREFETCH_THREAD.get():
         being_made.result()
-    return _finished(obtain(recipe, grid))
+    return _run_to_end(obtain(recipe, grid))
 
 
-_AHEAD: dict[str, Future[None]] = {}  # data that the thread is making, by key; set when it is made or cancelled
-_IS_MAKER = ContextVar("is_maker", default=False)  # whether this is the thread of _MAKER
-_WANTED: dict[int, int] = {}  # number of the last request of each owner; 0: cancelled
-_MAKER = ThreadPoolExecutor(1, "ahead")
+_PREFETCHING: dict[str, Future[None]] = {}  # data that the thread is making, by key; set when it is made or cancelled
+_IS_PREFETCH_THREAD = ContextVar("is_maker", default=False)  # whether this is the thread of _PREFETCH_EXECUTOR
+_LAST_REQUESTS: dict[int, int] = {}  # number of the last request of each owner; 0: cancelled
+_PREFETCH_EXECUTOR = ThreadPoolExecutor(1, "ahead")
 
 
 def make_ahead(owner: int, steps: Iterator[Step]) -> None:
@@ -277,24 +277,24 @@ def make_ahead(owner: int, steps: Iterator[Step]) -> None:
         owner: id of the requester.
         steps: iterator that makes the data, from a map that is not edited meanwhile.
     """
-    _WANTED[owner] = number = _WANTED.get(owner, 0) + 1
-    _MAKER.submit(_make_ahead, owner, number, steps)
+    _LAST_REQUESTS[owner] = number = _LAST_REQUESTS.get(owner, 0) + 1
+    _PREFETCH_EXECUTOR.submit(_prefetch_steps, owner, number, steps)
 
 
 def give_up_ahead() -> None:
     """Cancel all prefetching at the end of the program, which would otherwise wait for the thread."""
-    _WANTED.update(dict.fromkeys(_WANTED, 0))
+    _LAST_REQUESTS.update(dict.fromkeys(_LAST_REQUESTS, 0))
 
 
-def _make_ahead(owner: int, number: int, steps: Iterator[Step]) -> None:
-    _IS_MAKER.set(True)
-    while _WANTED[owner] == number and next(steps, None) is not None:
+def _prefetch_steps(owner: int, number: int, steps: Iterator[Step]) -> None:
+    _IS_PREFETCH_THREAD.set(True)
+    while _LAST_REQUESTS[owner] == number and next(steps, None) is not None:
         pass
 
 
 def made_now(recipe: Recipe, grid: Grid) -> Prepared:
     """Make data without reading or filling the cache, for measurements."""
-    return _prepared(recipe, _finished(recipe.make(grid)), None)
+    return _prepared(recipe, _run_to_end(recipe.make(grid)), None)
 
 
 def _prepared(recipe: Recipe, made: Made, build_ms: float | None) -> Prepared:
@@ -302,7 +302,7 @@ def _prepared(recipe: Recipe, made: Made, build_ms: float | None) -> Prepared:
     return Prepared(recipe.kind, recipe.params, made.tables, made.expansions, build_ms, **size)
 
 
-def _finished(making: Generator[Step, None, Result]) -> Result:
+def _run_to_end(making: Generator[Step, None, Result]) -> Result:
     """Run a generator to its end, and return its result."""
     while True:
         try:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 
-_TREND = 1.1  # factor by which an estimate rises or falls towards each measurement, so that it approaches the median
+_ESTIMATE_FACTOR = (
+    1.1  # factor by which an estimate rises or falls towards each measurement, so that it approaches the median
+)
 
 
 class TickTimer:
@@ -15,7 +17,7 @@ class TickTimer:
     """
 
     def __init__(self) -> None:
-        self._turn_s = 0.0  # mean time of a turn in this tick, or at its beginning in the last tick; 0: unknown
+        self._mean_turn_s = 0.0  # mean time of a turn in this tick, or at its beginning in the last tick; 0: unknown
         self._closing_s = 0.0  # estimated time between the last reading of the clock in a tick and the end of the tick
         self._begin_s = self._first_turn_s = self._last_look_s = self._end_s = 0.0
         self._batch = 0
@@ -32,12 +34,12 @@ class TickTimer:
         if not served:
             self._first_turn_s = now
         else:
-            self._turn_s = (now - self._first_turn_s) / served
+            self._mean_turn_s = (now - self._first_turn_s) / served
         left_s = self._begin_s + self._limit_s - self._closing_s - now
-        if served and left_s <= self._turn_s / 2:
+        if served and left_s <= self._mean_turn_s / 2:
             return 0
-        if self._turn_s > 0.0:
-            self._batch = max(1, int(left_s / self._turn_s / 2))
+        if self._mean_turn_s > 0.0:
+            self._batch = max(1, int(left_s / self._mean_turn_s / 2))
         else:
             self._batch = max(1, 2 * self._batch)
         return self._batch
@@ -48,5 +50,5 @@ class TickTimer:
         if not self._closing_s:
             self._closing_s = closing_s
         else:
-            self._closing_s *= _TREND if closing_s > self._closing_s else 1.0 / _TREND
+            self._closing_s *= _ESTIMATE_FACTOR if closing_s > self._closing_s else 1.0 / _ESTIMATE_FACTOR
         self._closing_s = min(self._closing_s, self._limit_s / 2)

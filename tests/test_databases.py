@@ -664,7 +664,7 @@ def test_features_and_labels_are_those_of_the_slow_version(
     grid = Grid.from_rows(rows, movement=movement)
     board = board_of(grid)
     assume(start != goal)
-    features, labels = depth_tree._label_one(grid, start, goal, q, steps, 4)
+    features, labels = depth_tree._label_problem(grid, start, goal, q, steps, 4)
     slow = naive.Chooser(board, board.at(start), board.at(goal), 4, steps)
     for i in range(min(60, labels.size)):
         assert labels[i] == slow.label()

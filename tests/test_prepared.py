@@ -275,7 +275,7 @@ def test_where_somebody_looks_data_is_rebuilt_beside_the_agent(shelf: PreparedCa
         before = set(shelf.held)
         world.submit(EditCells(tuple(range(100, 118))))
         world.advance(1)
-        prepared._MAKER.submit(lambda: None).result(30)  # whatever was wished for is made
+        prepared._PREFETCH_EXECUTOR.submit(lambda: None).result(30)  # whatever was wished for is made
         if watched:
             assert world.walkers[0].agent.view().is_stale and set(shelf.held) > before
             made = dict(shelf.held)
@@ -300,5 +300,5 @@ def test_only_the_last_wish_of_an_owner_is_made(shelf: PreparedCache) -> None:
     for number in (1, 2, 3):
         prepared.make_ahead(7, steps(number))
     gate.set()
-    prepared._MAKER.submit(lambda: None).result(30)
+    prepared._PREFETCH_EXECUTOR.submit(lambda: None).result(30)
     assert begun[-2:] == [3, -3] and 2 not in begun and -1 not in begun

@@ -108,7 +108,7 @@ def test_closing_gives_up_work_that_nobody_will_want(over: threading.Event, monk
     prepared.make_ahead(-1, steps())
     assert begun.wait(LONG_S)
     start._end_what_goes_on(app)
-    prepared._MAKER.submit(lambda: None).result(LONG_S)
+    prepared._PREFETCH_EXECUTOR.submit(lambda: None).result(LONG_S)
     assert job.wait(LONG_S)
 
 
