@@ -1,10 +1,11 @@
 """Clique abstraction of a map, a hierarchy of levels that is computed before the run.
 
-    prepared = abstraction(grid)                    the whole hierarchy as prepared data, see prepared.py
-    regions = region_table(prepared.tables, 3)      the node of level 3 for each cell
+    prepared = abstraction(grid)                    the whole hierarchy, cached as prepared data (prepared.py)
+    regions = region_table(prepared.tables, 3)      for each cell the number of its node on level 3
 
-The nodes of all levels share one numbering, beginning with level 0: node i of level l has the number
-levels.first[l] + i. The nodes of a level above 0 are its regions.
+On level 0, each free cell is a node. Each level above groups neighbouring nodes of the level below (cliques) into one
+node; these nodes are called the regions of the level. The nodes of all levels share one numbering, beginning with
+level 0: node i of level l has the number levels.first[l] + i.
 """
 
 from dataclasses import dataclass
@@ -25,14 +26,14 @@ class Levels(NamedTuple):
     """Hierarchy as flat arrays. Level 0 has no list of arcs, because its arcs are the legal moves."""
 
     first: npt.NDArray[np.int64]  # [levels + 1] first node of each level, and at the end the number of all nodes
-    parent: Ints  # [nodes] -1 on the highest level
+    parent: Ints  # [nodes] node on the next higher level; -1 on the highest level
     x: npt.NDArray[np.float64]  # [nodes] mean x of the cells of the node
     y: npt.NDArray[np.float64]  # [nodes] mean y of the cells of the node
-    rep: Ints  # [nodes] cell nearest to that mean, the representative
+    rep: Ints  # [nodes] representative: cell of the node nearest to (x, y)
     edge_first: npt.NDArray[np.int64]  # [nodes + 1] neighbours of node u: edge[edge_first[u]:edge_first[u + 1]]
-    edge: Ints
+    edge: Ints  # neighbours of all nodes
     child_first: npt.NDArray[np.int64]  # [nodes + 1] children of node u: child[child_first[u]:child_first[u + 1]]
-    child: Ints
+    child: Ints  # children of all nodes, on the next lower level
     node_of: Ints  # [cells] node of a cell on level 0; -1 for blocked cells
 
 
@@ -40,12 +41,12 @@ class _UnfinishedLevel(NamedTuple):
     """One level under construction, with its nodes numbered from 0."""
 
     first: npt.NDArray[np.int64]  # [nodes + 1] neighbours of node u: edge[first[u]:first[u + 1]]
-    edge: Ints
+    edge: Ints  # neighbours of all nodes
     x: npt.NDArray[np.int64]  # [nodes] sum of x over the cells of the node
     y: npt.NDArray[np.int64]  # [nodes] sum of y over the cells of the node
     size: npt.NDArray[np.int64]  # [nodes] number of cells
     child_first: npt.NDArray[np.int64]  # [nodes + 1] children of node u: child[child_first[u]:child_first[u + 1]]
-    child: Ints
+    child: Ints  # children of all nodes, numbered from 0 on the level below
 
 
 def highest(levels: Levels) -> int:
@@ -54,7 +55,7 @@ def highest(levels: Levels) -> int:
 
 
 def region_table(levels: Levels, level: int) -> Ints:
-    """Return for each cell its node of this level, or of the highest if that is lower; -1 for blocked cells."""
+    """Return for each cell the number of its node on a level, at most the highest one; -1 for blocked cells."""
     table = levels.node_of
     for _ in range(min(level, highest(levels))):
         table = np.where(table >= 0, levels.parent[table], -1)
@@ -75,7 +76,7 @@ def _cell_level(grid: Grid) -> tuple[_UnfinishedLevel, Ints, Ints]:
 
 
 def _next_level(level: _UnfinishedLevel) -> tuple[_UnfinishedLevel, Ints]:
-    """Return the level above, and for each node of `level` its parent there."""
+    """Return the next higher level, and for each node of `level` its parent on that level."""
     count, arcs = level.size.size, level.edge.size
     parent, aside = np.empty(count, np.int32), np.empty(count, np.int32)
     found = np.empty(count + 3, np.int64)
@@ -90,9 +91,9 @@ def _next_level(level: _UnfinishedLevel) -> tuple[_UnfinishedLevel, Ints]:
 
 
 def _make(grid: Grid) -> Making:
-    """Make all levels, from level 0 up to the one in which no node has a neighbour.
+    """Make all levels, from level 0 up to the first level on which no node has a neighbour.
 
-    The cost of the work is reported as the number of all nodes.
+    `Made.expansions`, the cost of the work, is the number of nodes on all levels.
     """
     yield Step("abstraction", 0.0)
     level, node_of, cell_of = _cell_level(grid)
@@ -135,7 +136,7 @@ def _together(made: list[_UnfinishedLevel], parents: list[Ints], reps: list[Ints
 
 
 def _concatenate_offsets(firsts: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """Concatenate the offset arrays of all levels. The array of level 0 has no final entry."""
+    """Concatenate the offset arrays of all levels. That of level 0 has no final entry, unlike those of other levels."""
     parts, offset = [firsts[0]], 0
     for beginnings in firsts[1:]:
         parts.append(beginnings[:-1] + offset)
@@ -157,7 +158,7 @@ class RegionMap:
 
 @lru_cache(maxsize=16)
 def region_map(abstraction: Prepared, level: int) -> RegionMap:
-    """Return the regions of a level from 1 on, or of the highest if that is lower."""
+    """Return the regions of a level for drawing. If `level` is too high, they are those of the highest level."""
     levels: Levels = abstraction.tables
     level = min(level, highest(levels))
     begin, end = (int(number) for number in levels.first[level : level + 2])
@@ -183,11 +184,11 @@ def of_regions(abstraction: Prepared, level: int, values: Ints) -> npt.NDArray[n
 
 
 ABSTRACTION = "abstraction"
-"""Kind of this prepared data."""
+"""Kind of this data, as in `Prepared.kind`."""
 
 RECIPE = Recipe(ABSTRACTION, (), _make, Levels)
 
 
 def abstraction(grid: Grid) -> Prepared:
-    """Return the hierarchy of the present map, from the cache or made now."""
+    """Return the hierarchy of the present map, from the cache, or made now if it is not cached."""
     return fetch(RECIPE, grid)

@@ -29,12 +29,12 @@ class Status(IntEnum):
 
     ACTIVE = log.ACTIVE
     AT_GOAL = log.AT_GOAL
-    NO_PATH = log.NO_PATH  # proved for the present map; after a change the agent may be active again
+    NO_PATH = log.NO_PATH  # there is no path on the present map; after a map change the agent may be active again
     GAVE_UP = log.GAVE_UP  # final: the agent will not act any more, whatever changes
 
 
 STATUSES: tuple[Status, ...] = tuple(Status)
-"""Statuses by number. Looking one up here is faster than `Status(number)`, which takes longer than many a tick."""
+"""Statuses by number. `STATUSES[number]` is faster than `Status(number)`, which takes longer than some whole ticks."""
 
 PHASE_WORDS = {
     log.WAITING: "waiting",
@@ -49,9 +49,9 @@ STATUS_WORDS = {Status.AT_GOAL: "arrived", Status.NO_PATH: "no path", Status.GAV
 
 
 GROUP_NAMES = ("local space", "queued", "dead", "redundant", "inconsistent", "new contour", "corridor")
-"""Sets of cells that an agent may show: the search space of its last plan, P LRTA*'s queue, the two kinds of states
-that RIBS prunes, the states that D* Lite has yet to repair, the states that IDA* enters for the first time in this
-iteration, and the part of the map in which a path is refined."""
+"""Names of sets of cells that an agent may show. In order: the search space of its last plan, P LRTA*'s queue, the two
+kinds of states that RIBS prunes, the states that D* Lite has yet to repair, the states that IDA* enters for the first
+time in this iteration, and the part of the map in which a path is refined."""
 
 
 ACCEPTED, NOT_REACHED, GOAL_NOT_REACHED, LEFT_OUT, UNTRIED = (
@@ -61,83 +61,87 @@ ACCEPTED, NOT_REACHED, GOAL_NOT_REACHED, LEFT_OUT, UNTRIED = (
     "left out",
     "not tried",
 )
-"""Verdicts on a candidate: it was taken; hill climbing does not reach its first cell; hill climbing does not reach the
-goal from its last cell; it led nowhere before; another candidate was taken before it was tried."""
+"""Verdicts on a candidate, in order: it was taken; hill climbing from the agent does not reach the first cell of the
+record; hill climbing from the last cell of the record does not reach the goal; the agent did not get to the goal with
+this record before; another candidate was taken earlier, so this one was not tried."""
 
 
 class Candidate(NamedTuple):
-    """Record of a solved problem that was similar enough to be tried."""
+    """Record of a solved problem (sim/records.py) that was similar enough to the present problem to be considered."""
 
-    record: int  # index of the record
-    verdict: str  # one of the verdicts above
+    record: int  # index of the record in the database
+    verdict: str  # ACCEPTED, NOT_REACHED, GOAL_NOT_REACHED, LEFT_OUT or UNTRIED
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Problem that an agent has to solve. The grid is the world's own and changes during the run."""
+    """Problem that an agent has to solve. Its grid is shared with the world and changes during the run."""
 
     grid: Grid
     start: int
     goal: int
     seed: int = 0
-    budget: int = 1  # expansions per tick when the agent is created, for checks
-    watched: bool = False  # whether to count expansions per cell and note their order, for drawing
-    tile_width: int = 0  # width of the map if tables per cell are laid out in tiles (kernels/tiled.py); 0: in rows
+    budget: int = 1  # expansions per tick at the creation of the agent, to check whether parameters allow it
+    watched: bool = False  # whether to count expansions per cell and store their order, for drawing
+    tile_width: int = 0  # width of the map if per-cell tables are stored in tiles (kernels/tiled.py); 0: in rows
 
     @property
     def reuses_memory(self) -> bool:
-        """Return whether tables may reuse the memory of deleted agents, see memory.Pool.
+        """Return whether tables may reuse the memory of deleted agents (sim/kernels/memory.py).
 
-        Members of a group get new memory: with hundreds of agents none should hold pages that a search over the whole
-        map has touched.
+        Members of a group get new memory, because reused memory occupies all pages that its earlier owner has written,
+        which is too much for hundreds of agents.
         """
         return not self.watched and not self.tile_width
 
 
 @dataclass(frozen=True)
 class AgentView:
-    """State of an agent for display. Arrays are the agent's own: only read them, and only until the next tick.
+    """State of an agent for display. Its arrays belong to the agent: only read them, and only until the next tick.
 
-    Lists of cells must be contiguous in memory: for other arrays the drawing kernels would be compiled again.
+    Lists of cells must be contiguous in memory, because drawing kernels would be compiled again for other arrays.
     """
 
     search: Search | None = None  # open and closed cells, parents, g; None before the first search
-    best: int = -1  # open cell that would be expanded next
-    root: int = -1
+    best: int = -1  # open cell that would be expanded next; -1: none
+    root: int = -1  # cell at which the search began; -1: none
     path: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # path followed, in walking order
-    head: int = 0  # index on the path before which cells are used up
-    tracing: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # path being traced, its far end first
+    head: int = 0  # index on `path`; the cells before it are used up
+    # Cells of the path that is being traced, beginning with its far end.
+    tracing: Cells = field(default_factory=lambda: np.empty(0, np.int32))
     detour: Search | None = None  # TBA*'s search for a shortcut
     learned: Learned | None = None  # learned heuristic, if the agent learns one
-    groups: Mapping[str, Cells] = field(default_factory=dict)  # named sets of cells, see GROUP_NAMES
+    groups: Mapping[str, Cells] = field(default_factory=dict)  # sets of cells by name, one of GROUP_NAMES
     numbers: Mapping[str, float] = field(default_factory=dict)  # further counters of this algorithm, by name
     waypoints: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # subgoals before the goal, in order
-    depths: npt.NDArray[np.uint32] | None = None  # depth of the lookahead per cell; 0: unknown
-    contours: npt.NDArray[np.float64] | None = None  # limit on f at which each cell was entered; 0: not yet
+    depths: npt.NDArray[np.uint32] | None = None  # [cells] depth of the lookahead; 0: unknown
+    contours: npt.NDArray[np.float64] | None = None  # [cells] limit on f when each cell was entered; 0: not yet
     regions: RegionMap | None = None  # regions of the level of the abstraction that the agent works on
-    candidates: tuple[Candidate, ...] = ()  # candidates of the last choice of a record, most similar first
-    chosen_at: int = -1  # cell where that choice was made
-    prepared: tuple[Prepared, ...] = ()  # data computed before the run that the agent uses
-    is_stale: bool = False  # whether the map differs from the one that this data was computed on
-    target: int = -1  # target of the last move, if that may be a subgoal
+    candidates: tuple[Candidate, ...] = ()  # candidates when a record was last chosen, most similar first
+    chosen_at: int = -1  # cell of the agent when that record was chosen; -1: none
+    prepared: tuple[Prepared, ...] = ()  # data that was computed before the run and that the agent uses
+    is_stale: bool = False  # whether the map has changed since `prepared` was computed
+    target: int = -1  # cell that the last move headed for, of agents with subgoals; -1: none
     notes: frozenset[str] = frozenset()
-    """Notes on the last tick that neither its row nor this view contains, for ui/model/pseudocode.py and why.py."""
+    """Words for events of the last tick that neither its row nor the rest of this view contains. The window uses them
+    to show the current line of the pseudocode and the reason of a move: pseudocode.py and why.py in ui/model."""
 
     def __post_init__(self) -> None:
         """Replace a search that has not begun by None.
 
-        Such a search has number 0, like all cells that no search has written, so all cells would seem to belong to it.
+        Records of cells contain the number of the search that wrote them. A search that has not begun has number 0, as
+        have all unwritten records, so all cells would seem to belong to it.
         """
         if self.search is not None and not self.search.control[0].search:
             object.__setattr__(self, "search", None)
 
 
 def noted(words: Mapping[int, str], did: int) -> frozenset[str]:
-    """Return the notes of a view.
+    """Return the words for bits that are set, for `AgentView.notes`.
 
     Args:
-        words: note for each bit.
-        did: bits that a kernel has set in its last tick.
+        words: word for each bit.
+        did: bit mask of events that a kernel has set in the last tick.
     """
     return frozenset(word for mark, word in words.items() if did & mark)
 
@@ -167,7 +171,7 @@ class Agent(Protocol):
         """Change a parameter during the run; `value` is legal."""
 
     def refused(self, cell: int) -> None:
-        """Handle a refused move: it was illegal on the true map, and the agent is still on `cell`."""
+        """Handle a refused move: the last move was illegal on the true map, so the agent is still on `cell`."""
 
     @property
     def status(self) -> Status: ...
@@ -183,7 +187,7 @@ class Learner(Agent, Protocol):
     """Agent that learns h and improves from trial to trial (spec.keeps_h)."""
 
     def begin_trial(self, start: int) -> None:
-        """Begin a trial at the start, and keep the learned values."""
+        """Begin the next trial on the cell `start`, with the learned values of earlier trials."""
 
     @property
     def h_changes(self) -> int:
@@ -218,24 +222,27 @@ class AgentSpec:
     make: Callable[[Problem, Mapping[str, Value]], Agent]
     params: tuple[Param, ...] = ()
     family: str = "time-bounded"
-    is_real_time: bool = True  # whether it obeys the budget of every tick, or a bound of its own, see `needed`
-    proves_no_path: bool = True
+    is_real_time: bool = True  # whether its expansions per tick are limited: by the budget, or by `needed`
+    proves_no_path: bool = True  # whether it can prove that there is no path
     is_complete: bool = True  # whether it reaches every reachable goal of a map that does not change
-    # Test whether parameters that are offered for comparison make it incomplete.
+    # Test for parameters with which the algorithm is not complete, although they are offered for comparison.
     may_loop: Callable[[Mapping[str, Value]], bool] = _never_loops
-    runs_in_bulk: bool = True  # whether it knows the true map, so that none of its moves can be refused
+    # Whether one call may cover many ticks, because it knows the true map, so that no move can be refused.
+    runs_in_bulk: bool = True
     is_own: bool = False  # whether it is from a user's file: its map is read-only, and its code may fail
     keeps_h: bool = False  # whether it is a Learner, for which further trials make sense
     converges_to_optimal: bool = True  # for a Learner: whether a trial that changes no h follows a cheapest path
     # Check of a budget with the parameters; returns an error message or None.
     check_budget: Callable[[int, Mapping[str, Value]], str | None] = _accept_any_budget
     needed: Callable[[Mapping[str, Value]], float] = _nothing
-    """Maximum of expansions that a tick may make regardless of the budget. Infinity: there is no bound, so with these
-    parameters the agent is not real-time. The referee marks ticks with more expansions than the budget."""
-    shows: frozenset[str] = frozenset()  # keys of special layers, in addition to the layers of every search
+    """Number of expansions that the algorithm may make in a tick even if the budget is smaller, for some parameters.
+    Infinity: there is no limit, so with these parameters the agent is not real-time. The referee marks ticks with more
+    expansions than the budget."""
+    # Keys of its special layers (drawings over the map), in addition to the layers of every search.
+    shows: frozenset[str] = frozenset()
     prepare: Callable[[Problem, Mapping[str, Value], Stopwatch | None], Iterator[Step]] = _no_preparation
-    """Iterator that computes in steps the data needed by `make`, see prepared.py. Callers may skip it; then `make`
-    computes the data."""
+    """Function that returns an iterator, which computes the data that `make` needs in steps (prepared.py). Callers may
+    skip it; then `make` computes the data."""
 
     @property
     def has_data(self) -> bool:
@@ -264,4 +271,4 @@ class AgentSpec:
 
 
 class Specs(dict[str, AgentSpec]):
-    """Algorithms by key. Worlds refer to this table without a copy, so algorithms registered later can join them."""
+    """Algorithms by key. Worlds use this table itself, not a copy, so algorithms can be registered during a run."""

@@ -1,8 +1,8 @@
 """Random changes of "Time-Bounded Best-First Search": the map is redrawn from the original at intervals.
 
-Each event blocks rate / 2 % of the originally free cells, frees rate / 2 % of the originally blocked ones, and undoes
-the event before. If events accumulated, a rate of 10 would make the map impassable within ten events. An event depends
-only on the seed and its tick, so a run can be resumed at any tick.
+An event is one random change. It blocks rate / 2 % of the originally free cells, frees rate / 2 % of the originally
+blocked cells, and undoes the previous event. If events accumulated, a rate of 10 would make the map impassable within
+ten events. An event depends only on the seed of the world and on its tick, so a run can be resumed at any tick.
 """
 
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ RATE = Param("rate", float, 0.0, "percent of cells that one random change redraw
 
 @dataclass(frozen=True)
 class RandomChanges:
-    """Schedule and rate of random changes."""
+    """Schedule and size of random changes (events)."""
 
     every: int  # ticks between events
-    rate: float  # percent of cells changed by one event
+    rate: float  # percent of cells that one event changes; 0: there are no events
     repeats: bool = True  # whether events repeat; False: a single event at tick `every`
 
     def is_due(self, tick: int) -> bool:
@@ -38,7 +38,7 @@ class RandomChanges:
 
 @dataclass(frozen=True)
 class Event:
-    """Cells that one random change blocked and freed."""
+    """Cells that one random change blocks, and cells that it frees."""
 
     blocked: npt.NDArray[np.int32]
     freed: npt.NDArray[np.int32]
@@ -54,7 +54,7 @@ def draw(grid: Grid, changes: RandomChanges, seed: int, tick: int, protected: np
         grid: map.
         changes: rate of the event.
         seed: seed of the world.
-        tick: tick of the event; with the same seed and tick the event is the same.
+        tick: tick of the event; the same map, rate, seed and tick give the same event.
         protected: cells that must not be blocked, such as those occupied by agents.
     """
     generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed & 0xFFFFFFFF, tick])))
@@ -68,21 +68,21 @@ def put_in_place_of(before: Event, event: Event, grid: Grid, protected: npt.Arra
     """Combine undoing the event `before` with the new `event`.
 
     Args:
-        before: last event, which is undone.
-        event: new event, as drawn.
-        grid: map as it is, with `before` applied.
+        before: previous event, to be undone.
+        event: new event, as returned by `draw`.
+        grid: present map, on which `before` is applied.
         protected: cells that must not be blocked, such as those occupied by agents.
 
     Returns:
-        The new event reduced to the cells that it changes, to be undone by the next event; and one edit that undoes
-        `before` and applies the new event.
+        Two events. The first is the new event, reduced to cells that it really changes: pass it as `before` next time.
+        The second is the edit to apply to the map now; it undoes `before` and applies the new event.
     """
     back = _undo_event(grid, before)
-    stays = np.isin(back.blocked, protected)  # cells that `before` freed and that are occupied now
+    stays = np.isin(back.blocked, protected)  # cells that `before` freed and that must stay free now
     free = grid.free
     free[back.freed] = True
     free[back.blocked[~stays]] = False
-    # Cells that a user blocked or freed do not belong to the event, which must not undo them later.
+    # Cells that a user has blocked or freed already are left out of the event, so that undoing it does not affect them.
     blocked, freed = event.blocked[free[event.blocked]], event.freed[~free[event.freed]]
     free[blocked] = False
     free[freed] = True
@@ -93,7 +93,7 @@ def put_in_place_of(before: Event, event: Event, grid: Grid, protected: npt.Arra
 
 
 def _undo_event(grid: Grid, event: Event) -> Event:
-    """Return the event that undoes `event`, limited to cells not edited since, for example by the user."""
+    """Return the event that undoes `event`, without cells that have been edited since then, for example by the user."""
     return Event(event.freed[grid.are_free(event.freed)], event.blocked[~grid.are_free(event.blocked)])
 
 

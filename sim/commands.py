@@ -1,8 +1,8 @@
-"""Commands: all changes made to a world from outside, as plain data. The list of its commands records a run.
+"""Commands: all changes made to a world from outside, as plain data. The list of all commands of a run can replay it.
 
 A command is due at a tick and is applied before any agent plans in that tick. Each class defines its effect on a world
 and its description in words; the table of sim/files/commands.py defines how files write and read it. A new command
-needs a class here and a row there.
+needs a class in this file and a row in that table.
 """
 
 from abc import ABC, abstractmethod
@@ -14,14 +14,14 @@ from sim.changes import RandomChanges
 from sim.counted import counted
 from sim.params import Param, Value
 
-MAX_AGENTS = 5000  # maximum of agents in one run, so that no file can exhaust memory
-MAX_NAME = 60  # maximum of characters in a label or in the name of a switch
-MAX_SWITCHES = 256
-LAST_TICK = 1_000_000_000
+MAX_AGENTS = 5000  # maximum number of agents in a run, so that no file can exhaust memory
+MAX_NAME = 60  # maximum number of characters in a label or in the name of a switch
+MAX_SWITCHES = 256  # maximum number of switches of a world
+LAST_TICK = 1_000_000_000  # last tick for which a file can schedule a command
 
 
 def with_end(name: str, end: str, longest: int = MAX_NAME) -> str:
-    """Return `name` followed by `end`, such as a number. The name is cut so that the result fits into `longest`."""
+    """Return `name` followed by `end`, such as a number. The name is shortened to fit into `longest` characters."""
     return name[: longest - len(end)] + end
 
 
@@ -46,14 +46,14 @@ class AgentConfig:
     kind: str  # key of its algorithm
     label: str = ""  # name to show; "": the name of its algorithm
     params: Mapping[str, Value] = field(default_factory=dict)
-    budget: int | None = None  # own budget in expansions per tick; None: the world's
-    start: Pair | None = None  # own start; None: the world's
-    goal: Pair | None = None  # own goal, which does not follow the world's goal; None: the world's
-    group: str = ""  # name of the group that it belongs to, for summaries; "": none
+    budget: int | None = None  # own budget in expansions per tick; None: the world's budget
+    start: Pair | None = None  # own start cell; None: the world's start
+    goal: Pair | None = None  # own goal cell, which stays when the world's goal moves; None: the world's goal
+    group: str = ""  # name of its group, for summaries; "": it belongs to no group
 
 
 class Drawable(Protocol):
-    """Map with switches that can be edited, inside or outside a world."""
+    """Interface of an editable map with switches (named sets of cells), which may be part of a world or not."""
 
     def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None: ...
     def put_terrain(self, cells: Sequence[int], letters: str) -> None: ...
@@ -62,7 +62,7 @@ class Drawable(Protocol):
 
 
 class Changeable(Drawable, Protocol):
-    """Interface of a world for commands. The world refuses impossible changes with a note."""
+    """Interface of a world for commands. Instead of an impossible change, it adds a note (message for the user)."""
 
     def move_goal(self, cell: int, agent: int | None) -> None: ...
     def move_goals(self, cell: int, agents: Sequence[int]) -> None: ...
@@ -79,7 +79,7 @@ class Changeable(Drawable, Protocol):
 
 
 class Names(Protocol):
-    """Names of cells, agents and algorithms in one run, for descriptions."""
+    """Interface that returns the names of cells, agents and algorithms of a run, for descriptions of commands."""
 
     def cell(self, cell: int) -> str: ...
     def agent(self, agent: int) -> str: ...
@@ -99,7 +99,7 @@ class Command(ABC):
         """Return a description of the change in a few words."""
 
     def joined(self, later: "Command") -> "Command | None":
-        """Return one command with the effect of this one and `later`, or None if they cannot be merged."""
+        """Return one command with the effect of this command followed by `later`; None: they cannot be merged."""
         return None
 
 
@@ -112,12 +112,12 @@ class MapEdit(Command):
 
     @abstractmethod
     def drawn(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
-        """Return the cells that the command edits, on a map with these switches."""
+        """Return the cells that the command edits. `switches`: cells of each switch by name."""
 
 
 @dataclass(frozen=True)
 class EditCells(MapEdit):
-    """Block some cells and free others. One stroke of the brush is one command."""
+    """Block some cells and free others. Each stroke of the brush becomes one command."""
 
     blocked: tuple[int, ...] = ()
     freed: tuple[int, ...] = ()
@@ -140,7 +140,7 @@ class EditCells(MapEdit):
 
 @dataclass(frozen=True)
 class SetTerrain(MapEdit):
-    """Give cells exact terrain characters, which can undo an EditCells."""
+    """Give cells these terrain characters. With the earlier characters, this undoes an EditCells command."""
 
     cells: tuple[int, ...]
     letters: str
@@ -182,7 +182,7 @@ class SetSwitch(MapEdit):
 class NameSwitch(Command):
     """Define a switch with this name and these cells, or redefine it. Without cells, delete the switch.
 
-    The command does not change the terrain, so it is not a MapEdit: a file with the map alone does not contain it.
+    The command does not change the terrain, so it is not a MapEdit, and map files do not store its effect.
     """
 
     name: str
@@ -243,7 +243,7 @@ class SetParam(Command):
 
 @dataclass(frozen=True)
 class NameAgent(Command):
-    """Rename an agent, which does not affect what it does. "": use the name of its algorithm."""
+    """Rename an agent. With the label "", the name of its algorithm is shown."""
 
     agent: int
     label: str
@@ -252,16 +252,16 @@ class NameAgent(Command):
         world.name_agent(self.agent, self.label)
 
     def say(self, names: Names) -> str:
-        """Describe the change by the new name only, because the old name is no longer known."""
+        """Describe the change by the new name only, because `names` no longer has the old name."""
         return f"an agent is called {self.label}" if self.label else "an agent is called as its algorithm"
 
 
 @dataclass(frozen=True)
 class AddAgent(Command):
-    """Add another agent on the start."""
+    """Add an agent on its own start, or on the shared one."""
 
     config: AgentConfig
-    agent: int | None = None  # id of the agent, fixed so that it does not depend on other commands; None: the next id
+    agent: int | None = None  # fixed id of the agent; None: the next unused id, which depends on other commands
 
     def apply(self, world: Changeable) -> None:
         world.add_agent(self.config, self.agent)
@@ -297,7 +297,7 @@ class ToGroup(Command):
     def apply(self, world: Changeable) -> None:
         agents = world.agents_of(self.group)
         if isinstance(self.command, MoveGoal):
-            world.move_goals(self.command.cell, agents)  # one search from the goal serves all of them
+            world.move_goals(self.command.cell, agents)  # one search from the goal finds the paths of all members
             return
         for agent in agents:
             replace(self.command, agent=agent).apply(world)
@@ -308,7 +308,7 @@ class ToGroup(Command):
 
 @dataclass(frozen=True)
 class _GroupNames:
-    """Names in which every agent has the name of a group."""
+    """Names of a run in which every agent is called by the name of a group."""
 
     group: str
     names: Names
@@ -325,10 +325,10 @@ class _GroupNames:
 
 @dataclass(frozen=True)
 class SetChanges(Command):
-    """Begin, alter or (rate 0) end the random changes of the map."""
+    """Begin or alter the random changes of the map, or end them with rate 0."""
 
-    every: int  # ticks between changes
-    rate: float  # percent of cells changed at a time
+    every: int  # number of ticks from one random change to the next
+    rate: float  # percent of cells that one random change alters; 0: no random changes
 
     def apply(self, world: Changeable) -> None:
         world.set_random_changes(RandomChanges(self.every, self.rate))
@@ -340,7 +340,7 @@ class SetChanges(Command):
 
 @dataclass(frozen=True)
 class SetTrials(Command):
-    """Set the maximum of trials of agents that learn, including agents that have arrived already."""
+    """Set the maximum number of trials of agents that learn; agents that have arrived already may start again."""
 
     count: int
 
@@ -353,7 +353,7 @@ class SetTrials(Command):
 
 @dataclass(frozen=True)
 class SetTickMs(Command):
-    """Limit the time of a tick, in milliseconds for all agents together, as games do; 0: no limit."""
+    """Set the time limit of a tick as in games, in milliseconds for all agents together; 0: no limit."""
 
     milliseconds: float
 
@@ -368,7 +368,7 @@ class SetTickMs(Command):
 class Serve(Command):
     """Let only the next `agents` agents in round-robin order plan in this tick.
 
-    The command is recorded when a clock ends a tick, so that a replay does not depend on a clock.
+    This command is recorded when the time limit of a tick keeps agents from planning, so that a replay needs no clock.
     """
 
     agents: int
@@ -398,7 +398,7 @@ class Note:
 
 
 def together(commands: Iterable[Command]) -> list[Command]:
-    """Merge commands where possible, such as the many pieces of a stroke, and return the result."""
+    """Return the commands with those merged that can be merged, such as the many pieces of a stroke."""
     found: list[Command] = []
     for command in commands:
         for i, earlier in enumerate(found):

@@ -1,8 +1,9 @@
 """Number of records of solved problems that a map needs, from the share of pairs of cells that hill climbing connects.
 
-A record fits a problem if hill climbing leads from the start of the problem to the start of the record, and from the
-end of the record to the goal of the problem. If a share p of all pairs can be climbed, about N p^2 of N records fit a
-random problem. The number of cells is a poor measure: open maps need few records, mazes many.
+A record is the stored solution of an earlier problem. It fits a new problem if hill climbing leads from the start of
+the problem to the start of the record, and from the end of the record to the goal of the problem. If hill climbing
+connects a share p of all pairs of cells, about N p^2 of N records fit a random problem. The size of a map is a poor
+estimate of the number of records that it needs: open maps need few, mazes many.
 """
 
 import math
@@ -18,26 +19,27 @@ from sim.prepared import Made, Making, Recipe, Step
 from sim.records import draw_pairs
 
 PAIRS = 10_000
-"""Number of random pairs to try. The 95 % confidence interval of a share of 5 % is then +-0.4 % of all pairs."""
+"""Number of random pairs to try. If the share is 5 %, its 95 % confidence interval is then from 4.6 % to 5.4 %."""
 
 WANTED_FITS = 30
 """Expected number of fitting records per random problem at which nearly every problem has a fitting record.
 
-Measured on AR0205SR (p = 12.6 %, 41 problems): expected fits, problems without a record, maximum of cost / optimal cost
-are 1.0, 20, 407; 4.8, 10, 5.3; 29, 1, 1.7; 80, 0, 1.4. In a review, on a map with p = 5.4 %: 2.9, 11, 624; 29, 0, 2.2.
+Measured as (expected fits, problems without a fitting record, maximum of cost / optimal cost): on AR0205SR, with
+p = 12.6 % and 41 problems, (1.0, 20, 407), (4.8, 10, 5.3), (29, 1, 1.7) and (80, 0, 1.4). In a review, on a map with
+p = 5.4 %, (2.9, 11, 624) and (29, 0, 2.2).
 """
 
 _SEED = 0
 
 
 class Coverage(NamedTuple):
-    """Result of trying the random pairs of one map."""
+    """Tables of the prepared data: the result of trying random pairs on one map."""
 
-    share: npt.NDArray[np.float64]  # one number: share of pairs that can be climbed, from 0 to 1
+    share: npt.NDArray[np.float64]  # [1] share of pairs that hill climbing connects, from 0 to 1
 
 
 def recipe(cap: int) -> Recipe:
-    """Return the recipe for the share of pairs that climbs of at most `cap` steps connect."""
+    """Return the recipe for the share of pairs that hill climbing connects with at most `cap` steps."""
     params: tuple[tuple[str, Value], ...] = (("cap", cap), ("pairs", PAIRS))
     return Recipe("climbable pairs", params, lambda grid: _make(grid, cap), Coverage)
 
@@ -50,17 +52,17 @@ def _make(grid: Grid, cap: int) -> Making:
 
 
 def expected_fits(records: int, share: float) -> float:
-    """Return how many of `records` records are expected to fit a random problem; see `Coverage.share`."""
+    """Return how many of `records` records are expected to fit a random problem. `share`: see `Coverage.share`."""
     return records * share**2
 
 
 def records_for(fits: int, share: float, limit: int) -> int:
-    """Return how many records are needed to expect `fits` fitting ones per problem, at most `limit`."""
+    """Return how many records are needed to expect `fits` fitting records per problem, but at most `limit`."""
     return math.ceil(min(limit, fits / share**2)) if share > 0.0 else limit
 
 
 def wanted_records(share: float) -> int | None:
-    """Return about how many records the map needs, rounded up to two digits, or None if no pair can be climbed."""
+    """Return about how many records the map needs, rounded up to two digits, or None if the share is 0."""
     if share <= 0.0:
         return None
     count = WANTED_FITS / share**2

@@ -1,4 +1,4 @@
-"""Crowd: the agents of one group together, with their numbers in arrays. This module does not depend on the window."""
+"""Crowd: the agents of one group together, with the counts of all of them in arrays."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,8 @@ from sim.world import World
 
 _MIN_FIELDS = ("first_move", "twentieth_move")
 _MAX_FIELDS = ("max_expansions", "longest_stay")
-"""Names of METRICS whose minimum (_MIN_FIELDS) or maximum (_MAX_FIELDS) a crowd takes; it adds up all others."""
+"""Fields of METRICS of which a crowd has the minimum (_MIN_FIELDS) or the maximum (_MAX_FIELDS) over its agents. All
+other fields are added up."""
 
 Key = tuple[str, str]
 """Name of a group, and key of the algorithm of its agents."""
@@ -27,10 +28,10 @@ Key = tuple[str, str]
 def peopled(grid: Grid, specs: Mapping[str, AgentSpec], configs: Iterable[AgentConfig], budget: int) -> World:
     """Return a world with these agents, prepared for its first tick.
 
-    All agents must have a start and goal of their own: the shared start and goal are an arbitrary free cell.
+    All agents must have a start and goal of their own, because the shared start and goal are an arbitrary free cell.
     """
-    nobodys = int(grid.free.nonzero()[0][0])
-    world = World(grid, nobodys, nobodys, specs, budget=budget, measures=False)
+    unused = int(grid.free.nonzero()[0][0])
+    world = World(grid, unused, unused, specs, budget=budget, measures=False)
     for config in configs:
         world.add(config)
     world.prepare()
@@ -38,7 +39,7 @@ def peopled(grid: Grid, specs: Mapping[str, AgentSpec], configs: Iterable[AgentC
 
 
 def groups_of(walkers: Iterable[Walker]) -> dict[Key, list[Walker]]:
-    """Return the members of each group, in the order of `walkers`. Walkers without a group are left out."""
+    """Return the members of each group, by name of the group and algorithm; walkers without a group are left out."""
     groups: dict[Key, list[Walker]] = {}
     for walker in walkers:
         if walker.config.group:
@@ -50,9 +51,9 @@ def groups_of(walkers: Iterable[Walker]) -> dict[Key, list[Walker]]:
 class CrowdNumbers:
     """Numbers of the agents of a crowd at one tick, with one entry per agent in each array."""
 
-    counts: npt.NDArray[Any]  # referee.METRICS
-    statuses: npt.NDArray[np.int8]  # agent_api.Status
-    optimal: npt.NDArray[np.float64]  # cost of the cheapest path from the agent's start to its goal
+    counts: npt.NDArray[Any]  # referee.METRICS[agents]
+    statuses: npt.NDArray[np.int8]  # [agents] values of agent_api.Status
+    optimal: npt.NDArray[np.float64]  # [agents] cost of the cheapest path from start to goal
 
     @classmethod
     def of(cls, world: World, walkers: Sequence[Walker]) -> "CrowdNumbers":
@@ -94,7 +95,7 @@ class CrowdNumbers:
 
     @cached_property
     def ratios(self) -> npt.NDArray[np.float64]:
-        """Return cost / optimal of the agents that have arrived and for which there is a cheapest path."""
+        """Return cost / optimal of each agent that has arrived and whose optimal cost is finite."""
         chosen = self.has_arrived & np.isfinite(self.optimal)
         cost, optimal = self.counts["cost"][chosen], self.optimal[chosen]
         found: npt.NDArray[np.float64] = np.where(optimal > 0.0, cost / np.where(optimal > 0.0, optimal, 1.0), 1.0)
@@ -119,8 +120,8 @@ class CrowdNumbers:
     def metrics(self) -> Metrics:
         """Return the measures of the crowd as if it were one agent.
 
-        Counts are added up, maxima such as max_expansions and first ticks such as first_move are combined as such, and
-        cost / optimal includes only agents that have arrived.
+        Counts are the sums over all agents, maxima such as max_expansions the maximum, and first ticks such as
+        first_move the minimum. Only cost / optimal is limited to agents that have arrived.
         """
         whole = np.zeros(1, METRICS)
         for name in METRICS.names or ():

@@ -1,7 +1,10 @@
-"""Databases of subgoals and depths, computed before the run by columns: one column for each goal region.
+"""Databases of subgoals and lookahead depths, computed before the run in columns, one for each goal region.
 
-    fetch(recipe(level, region, cap, needs), grid)      subgoal and depth in every region of the level for one goal
-                                                        region; `fetch` is in prepared.py
+A region is a node of the abstraction (abstraction.py): a set of cells. For each pair of a region and a goal region, a
+database has the subgoal to head for, or the depth with which an agent should look ahead.
+
+    fetch(recipe(level, region, cap, needs), grid)      column for one goal region: subgoal and depth for every region
+                                                        of the level; `fetch` is in prepared.py
 
 A whole database of V regions would have V^2 entries and take V searches of the map. An agent needs only the column of
 its goal, so columns are made when they are first needed.
@@ -28,20 +31,20 @@ from sim.prepared import Made, Making, Prepared, Recipe, Step, obtain
 
 Ints = npt.NDArray[np.int32]
 
-UNCAPPED = 0  # value of a cap: depths have no limit
+UNCAPPED = 0  # value of the parameter `cap` (maximum depth) for depths without a limit
 
-_PIECE = 256  # regions between two reports of progress
+_PIECE = 256  # number of regions between two reports of progress
 _UNCAPPED_REGIONS_PER_STEP = (
-    16  # regions between two reports for depths without a cap; each may take a search of the whole map
+    16  # the same number for depths without a cap, because each region may need a search of the whole map
 )
 
 
 class Column(NamedTuple):
-    """Entries for one goal region: one per region of a level. Arrays that were not asked for are empty."""
+    """Entries for one goal region, with one entry per region of a level. Arrays that were not needed are empty."""
 
-    subgoal: Ints  # cell to head for; -1: the goal itself
-    far_depth: Ints  # depth of the lookahead when heading for the goal; 0: there is no path
-    near_depth: Ints  # depth of the lookahead when heading for the subgoal
+    subgoal: Ints  # [regions] cell to head for; -1: the goal itself
+    far_depth: Ints  # [regions] depth of the lookahead when heading for the goal; 0: there is no path
+    near_depth: Ints  # [regions] depth of the lookahead when heading for the subgoal
 
 
 def clipped(levels: Levels, level: int) -> int:
@@ -75,7 +78,7 @@ def recipe(level: int, region: int, cap: int, needs: str) -> Recipe:
 
 
 def _make_all(level: int, region: int, cap: int, grid: Grid) -> Making:
-    """Make subgoals, depths for them and depths for the goal, each shared with agents that need no more."""
+    """Make a column with all arrays from two columns that are cached for agents that need only some arrays."""
     near = yield from obtain(recipe(level, region, cap, "near depths"), grid)
     far = yield from obtain(recipe(level, region, cap, "far depths"), grid)
     column = near.tables._replace(far_depth=far.tables.far_depth)
@@ -83,7 +86,7 @@ def _make_all(level: int, region: int, cap: int, grid: Grid) -> Making:
 
 
 def _make(level: int, region: int, cap: int, needs: str, grid: Grid) -> Making:
-    """Make the column of one goal region; `needs` selects its arrays as in `recipe`."""
+    """Make the column of one goal region. `needs`: arrays to make, as in `recipe`."""
     abstraction = yield from obtain(RECIPE, grid)
     levels = abstraction.tables
     field, expansions = _field(grid, int(levels.rep[region]))
@@ -102,7 +105,7 @@ def _make(level: int, region: int, cap: int, needs: str, grid: Grid) -> Making:
 
 
 def abstract_recipe(lower: int, level: int, region: int, cap: int, needs: str, cost: str) -> Recipe:
-    """Return the recipe of a column with depths for LRTA* among the regions of a lower level.
+    """Return the recipe of a column with depths for LRTA* that walks among the regions of a lower level.
 
     Args:
         lower: level among whose regions LRTA* walks.
@@ -156,7 +159,7 @@ def _depths(
     subgoal: Ints,
     depths: Ints,
 ) -> Generator[Step, None, int]:
-    """Fill `depths` for the way to the subgoals if there are any, else to the goal region; return the expansions."""
+    """Fill `depths` for heading to the subgoals, or, if `subgoal` is empty, to the region; return the expansions."""
     if cap == UNCAPPED:
         return (yield from _fill_uncapped_depths(grid, levels, level, region, subgoal, depths))
     ground, expansions = grid.ground, 0
@@ -193,7 +196,7 @@ def _pieces(count: int, piece: int = _PIECE) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=16)
 def depth_map(abstraction: Prepared, column: Prepared, level: int) -> npt.NDArray[np.uint32] | None:
-    """Return for each cell the depth that a column has for its region of this level; None if it has no depths."""
+    """Return for each cell the depth that a column has for the cell's region; None if the column has no depths."""
     tables: Column = column.tables
     count = int(abstraction.tables.first[level + 1] - abstraction.tables.first[level])
     depths = tables.near_depth if tables.near_depth.size == count else tables.far_depth

@@ -1,11 +1,13 @@
-"""Decision trees for the depth of the lookahead: grown from labelled states, stored in text files.
+"""Decision trees for the depth of the lookahead, grown from labelled states and stored in text files.
 
-    data = label_maps(maps, q, steps, dmax)                         walk LRTA* on problems and label its states
+A state is a situation of an agent, described by numbers (features). Its label is the depth of lookahead that it needs.
+
+    data = label_maps(maps, q, steps, dmax)                         run LRTA* on problems, label visited states
     tree = grow(data.features, data.labels, depth, least_leaf)      a classification tree by Gini impurity
     write_tree(path, tree)
     tree = read_tree(path)
 
-`python -m cli.train_tree` makes assets/depth-tree.json from generated maps; none of these maps is used to test it.
+`python -m cli.train_tree` makes assets/depth-tree.json from generated maps; none of these maps tests the tree.
 """
 
 import json
@@ -32,7 +34,7 @@ Ints = npt.NDArray[np.int32]
 
 STANDARD = ASSETS / "depth-tree.json"
 MAX_STATES = 2000
-"""Maximum of labelled states of one problem: without it, a walk that scrubs would outweigh all others."""
+"""Maximum number of labelled states per problem, so that a walk with much scrubbing does not outweigh all others."""
 
 _PARTS = ("feature", "threshold", "left", "right", "depth")
 
@@ -67,11 +69,18 @@ class DepthTree:
     steps: int  # n, the number of steps in the history
     q: int  # depth of the pre-search
     dmax: int  # maximum depth of the lookahead
-    about: Mapping[str, Any]  # description of its origin, for the file
+    about: Mapping[str, Any]  # further entries of its file, which describe how it was made
 
 
 def label_maps(maps: Iterable[Iterable[tuple[Grid, int, int]]], q: int, steps: int, dmax: int) -> Labelled:
-    """Walk LRTA* of depth `dmax` on the problems of each map and label the visited states."""
+    """Run LRTA* with depth `dmax` on the problems of each map, and return the visited states with their labels.
+
+    Args:
+        maps: for each map, its problems as (grid, start, goal).
+        q: depth of the pre-search.
+        steps: number of steps in the history of an agent.
+        dmax: maximum depth of the lookahead.
+    """
     features, labels, groups = [], [], []
     for index, problems in enumerate(maps):
         for grid, start, goal in problems:
@@ -83,7 +92,7 @@ def label_maps(maps: Iterable[Iterable[tuple[Grid, int, int]]], q: int, steps: i
 
 
 def _label_problem(grid: Grid, start: int, goal: int, q: int, steps: int, dmax: int) -> tuple[Floats, Ints]:
-    """Walk LRTA* on one problem; return the features and labels of the visited states."""
+    """Run LRTA* on one problem; return the features and labels of the visited states."""
     state = np.zeros(1, learner.STATE).view(np.recarray)
     learner.stand(state, start, goal)
     learner.set_limit(state, grid.longest_way)
@@ -114,7 +123,7 @@ def grow(features: Floats, labels: Ints, depth: int, least_leaf: int) -> Tree:
 
 
 def _grow(features: Floats, labels: Ints, depth: int, least: int, nodes: list[tuple[int, float, int, int, int]]) -> int:
-    """Append the node for these states and all nodes below it; return its index."""
+    """Append to `nodes` the node for these states and all nodes below it; return the index of the node."""
     number = len(nodes)
     common = int(np.bincount(labels).argmax())
     nodes.append((-1, 0.0, -1, -1, common))
@@ -129,7 +138,7 @@ def _grow(features: Floats, labels: Ints, depth: int, least: int, nodes: list[tu
 
 
 def _best_split(features: Floats, labels: Ints, least: int) -> tuple[int, float] | None:
-    """Return the feature and threshold that split the states into the purest parts by Gini; None: no split helps."""
+    """Return the feature and threshold whose split has the lowest Gini impurity; None: no split is an improvement."""
     one_hot = np.eye(int(labels.max()) + 1)[labels]
     totals = one_hot.sum(axis=0)
     best, found = float((totals**2).sum() / labels.size) + 1e-9, None
@@ -157,7 +166,7 @@ def accuracy(tree: Tree, features: Floats, labels: Ints) -> float:
 
 
 def held_out(data: Labelled, depth: int, least_leaf: int, folds: int) -> list[Score]:
-    """Score trees of one depth on maps that they were not grown from.
+    """Score trees of one depth by cross-validation, on maps that they were not grown from.
 
     Args:
         data: Labelled states of at least `folds` maps.
@@ -182,7 +191,7 @@ def held_out(data: Labelled, depth: int, least_leaf: int, folds: int) -> list[Sc
 
 
 def best_depth(data: Labelled, depths: Sequence[int], least_leaf: int, folds: int) -> int:
-    """Return the depth whose trees score best on maps that they were not grown from, every map counting the same."""
+    """Return the depth whose trees score best in cross-validation, with the same weight for each map."""
     means = [float(np.mean([score.tree for score in held_out(data, d, least_leaf, folds)])) for d in depths]
     return depths[int(np.argmax(means))]
 

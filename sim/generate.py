@@ -1,7 +1,8 @@
 """Map generators: a recipe of kind, parameters and seed gives the same map on every machine and in every version.
 
 Random numbers come from splitmix64 over the seed, implemented below: numpy guarantees stable numbers only for its raw
-bit generators, and ten lines are easy to verify. All decisions use integers only.
+bit generators, and the ten lines of splitmix64 are easy to verify. All decisions are made with integers only, which are
+the same on every machine.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +19,7 @@ from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, sh
 Point = tuple[int, int]
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
-EAST, SOUTH = 1 << 1, 1 << 2  # bits of a cell's moves
+EAST, SOUTH = 1 << 1, 1 << 2  # bits of these two directions in `Grid.moves`
 
 _WALL, _FLOOR = ord("@"), ord(".")
 
@@ -30,13 +31,13 @@ class Generated:
     grid: Grid
     start: Point
     goal: Point
-    switches: dict[str, list[Point]]  # cells by name
-    recipe: dict[str, Value]  # kind and all parameters
+    switches: dict[str, list[Point]]  # cells of each switch by name
+    recipe: dict[str, Value]  # kind, and all parameters by name
 
 
 @dataclass(frozen=True)
 class MapLayout:
-    """Result of one generator: blocked cells and a problem."""
+    """Result of one generator: blocked cells, start and goal, and switches."""
 
     blocked: Mask  # [height, width]
     start: Point
@@ -46,7 +47,7 @@ class MapLayout:
 
 @dataclass(frozen=True)
 class GeneratorSpec:
-    """Declaration of one kind of map: its parameters, and the function that draws it from their values."""
+    """Declaration of one kind of map: its parameters, and the function that draws a map from their values."""
 
     kind: str
     name: str
@@ -90,9 +91,9 @@ def generate(
 
 
 class Random:
-    """Random numbers by splitmix64. Word i is a hash of seed + i * G, so numpy computes many words at once.
+    """Random numbers by splitmix64. Word i is a hash of seed + i * _G, so numpy can compute many words at once.
 
-    The numbers do not depend on how many are drawn per call.
+    The sequence of numbers does not depend on how many of them each call returns.
     """
 
     _G = 0x9E3779B97F4A7C15
@@ -119,7 +120,7 @@ class Random:
 
 
 def largest_component(free: Mask) -> Mask:
-    """Return the largest set of free cells that moves connect; of sets of equal size, the one with the first cell."""
+    """Return a mask of the largest connected set of free cells; of sets of equal size, the one with the first cell."""
     label = _label_components(free[:, :-1] & free[:, 1:], free[:-1] & free[1:])
     sizes = np.zeros(label.size, np.int32)
     kernel_regions.count(label, np.ascontiguousarray(free).reshape(-1), sizes)
@@ -129,7 +130,7 @@ def largest_component(free: Mask) -> Mask:
 
 
 def regions(grid: Grid) -> Numbers:
-    """Return a number for each cell that is the same for all cells that moves connect."""
+    """Return a label for each cell; two cells have the same label if a path of legal moves connects them."""
     moves = grid.moves.reshape(grid.height, grid.width)
     label = _label_components((moves[:, :-1] & EAST) > 0, (moves[:-1] & SOUTH) > 0)
     if grid.movement.rule == SQUEEZE:
@@ -140,8 +141,8 @@ def regions(grid: Grid) -> Numbers:
 def _label_components(across: Mask, down: Mask) -> Numbers:
     """Label connected cells.
 
-    Straight moves are enough: a diagonal move past a free shoulder connects nothing new, because straight moves lead
-    over that shoulder.
+    Diagonal moves need not be considered: a diagonal move past a free shoulder (one of the two cells beside it)
+    connects no more cells than two straight moves over that shoulder.
 
     Args:
         across: [height, width - 1] whether each cell is connected with its right neighbour.
@@ -153,7 +154,7 @@ def _label_components(across: Mask, down: Mask) -> Numbers:
 
 
 def opposite_ends(region: Mask) -> tuple[Point, Point]:
-    """Return the cells of a region nearest to the upper left and to the lower right corner of the map."""
+    """Return the two cells of a region that are nearest to the upper left and to the lower right corner of the map."""
     rows = np.flatnonzero(region.any(axis=1))
     left, right = region[rows].argmax(axis=1), region.shape[1] - 1 - region[rows, ::-1].argmax(axis=1)
     first, last = int((rows + left).argmin()), int((rows + right).argmax())
@@ -164,7 +165,7 @@ def opposite_ends(region: Mask) -> tuple[Point, Point]:
 
 
 def rooms(width: int, height: int, seed: int, room: int) -> MapLayout:
-    """Draw square rooms in rows and columns. Each wall between two rooms has one door, so all are connected."""
+    """Draw square rooms in rows and columns. Each wall between two rooms has one door, so all rooms are connected."""
     random = Random(seed)
     blocked = np.zeros((height, width), np.bool_)
     walls_x, rooms_x = _walls_and_rooms(width, room)
@@ -179,16 +180,16 @@ def rooms(width: int, height: int, seed: int, room: int) -> MapLayout:
 
 
 def _walls_and_rooms(length: int, room: int) -> tuple[Numbers, Numbers]:
-    """Return the positions of walls along one axis of the map, and [begin, end) of each room.
+    """Return the positions of walls along one axis of the map, and the range [begin, end) of each room.
 
     The last room may differ in length.
     """
-    walls = np.arange(room, length - 1, room + 1)  # no wall on the last line, because no room would follow
+    walls = np.arange(room, length - 1, room + 1)  # no wall at the last position, because no room would follow
     return walls, np.stack([np.append(0, walls + 1), np.append(walls, length)])
 
 
 def _door_positions(rooms: Numbers, random: Random) -> Numbers:
-    """Return the positions of doors along a wall that passes these rooms, one at random within each."""
+    """Return the positions of doors along a wall beside these rooms: one random position within each room."""
     begins, ends = rooms[0], rooms[1]
     places: Numbers = begins + random.below(ends - begins)
     return places
@@ -201,7 +202,7 @@ def random_obstacles(width: int, height: int, seed: int, density: int) -> MapLay
 
 
 def maze(width: int, height: int, seed: int, corridor: int) -> MapLayout:
-    """Draw a perfect maze, with exactly one path between any two places. All other cells are walls."""
+    """Draw a perfect maze: corridors with exactly one path between any two places. All other cells are walls."""
     pitch = corridor + 1
     columns, rows = (width - 1) // pitch, (height - 1) // pitch
     if min(columns, rows) < 2:
@@ -220,11 +221,11 @@ def maze(width: int, height: int, seed: int, corridor: int) -> MapLayout:
 
 
 def _spanning_tree(columns: int, rows: int, random: Random) -> list[tuple[Point, Point]]:
-    """Return the pairs of neighbouring places that a random depth-first walk joins.
+    """Return the pairs of neighbouring places of a maze between which a random depth-first walk opens the wall.
 
-    Such mazes have long corridors, and few but deep dead ends.
+    Such mazes have long corridors, and few but deep dead ends. A place is a point (column, row).
     """
-    stride = columns + 1  # an extra column and an extra row count as taken, so that the border needs no test
+    stride = columns + 1  # with an extra column and an extra row of taken places, the border needs no test
     taken = bytearray(b"\x01") * (stride * (rows + 1))
     for y in range(rows):
         taken[y * stride : y * stride + columns] = bytes(columns)
@@ -233,7 +234,7 @@ def _spanning_tree(columns: int, rows: int, random: Random) -> list[tuple[Point,
     taken[0] = 1
     while walk:
         here = walk[-1]
-        # a negative index wraps around to the extra row, which counts as taken
+        # a negative index wraps around to the extra row, whose places count as taken
         choices = [t for t in (here - stride, here + 1, here + stride, here - 1) if not taken[t]]
         if not choices:
             walk.pop()
@@ -260,7 +261,7 @@ def caves(width: int, height: int, seed: int, fill: int, rounds: int, grain: int
 
 
 def _smooth_mask(blocked: Mask, rounds: int) -> Mask:
-    """Smooth a mask: a cell becomes rock if five or more cells of its 3 x 3 block are. Outside the map all is rock."""
+    """Smooth a mask: a cell is rock if five cells of its 3 x 3 block were rock. All cells outside the map are rock."""
     for _ in range(rounds):
         walled = np.pad(blocked.astype(np.uint8), 1, constant_values=1)
         across = walled[:, :-2] + walled[:, 1:-1] + walled[:, 2:]
@@ -290,10 +291,10 @@ def river(width: int, height: int, seed: int, river: int, bridges: int, bridge: 
 
 
 def _river_banks(width: int, height: int, river: int, random: Random) -> Numbers:
-    """Return the x of the western bank in each row.
+    """Return for each row of the map the x of the western bank of the river.
 
-    The bank shifts by at most one cell per row, so that no diagonal move crosses the river. An exception is a river one
-    cell wide under the rule `eight-squeeze`.
+    The bank shifts by at most one cell from row to row, so that no diagonal move crosses the river. Only a river
+    that is one cell wide can be crossed, under the movement rule `eight-squeeze`.
     """
     low, high = width // 4, width - width // 4 - river
     turns = random.below(np.full(height, 6)).tolist()
@@ -315,7 +316,7 @@ def _bridge_names(count: int) -> list[str]:
 
 
 def corner(size: int) -> MapLayout:
-    """Draw the map for comparing RIBS with LRTA*: the path that looks best leads into an inner corner without exit."""
+    """Draw the map for comparing RIBS with LRTA*: the path with the least h leads into a dead end."""
     blocked = np.zeros((size, size), np.bool_)
     blocked[size - 2, 1 : size - 1] = True
     blocked[1 : size - 1, size - 2] = True
@@ -329,10 +330,11 @@ def two_corridors(size: int) -> MapLayout:
     When A* has found the path along the right corridor, the agent is half-way up the left one: basic TBA* walks back
     to the start, and TBA* with shortcuts goes through the opening. With s = size and R expansions per tick:
 
-    - A* fills the bay, which has 2 s * s cells as good as the left corridor, before it expands the right one. Meanwhile
-      the agent makes 2 s * s / 0.9 R moves. The opening is s moves up, so R = 2 s brings the agent just there.
+    - The bay has 2 s * s cells with an f as low as the left corridor. A* expands them before the right corridor, which
+      takes 2 s * s / 0.9 R ticks, in each of which the agent makes a move. The opening is s moves up, so with R = 2 s
+      the agent has just come there.
     - Beyond the opening, the right corridor is a straight line except for its last two cells. A search from there back
-      to the agent expands little but the s cells of the opening: R = 1.5 s + 12 pays for it.
+      to the agent expands hardly more than the s cells of the opening: R = 1.5 s + 12 is enough for it.
     """
     left, start_x, goal_x = 1, 2, 1 + size
     right = goal_x + 2
@@ -448,6 +450,6 @@ GENERATORS: tuple[GeneratorSpec, ...] = (
         two_corridors,
     ),
 )
-"""All kinds of maps, in the order of menus."""
+"""All kinds of maps, in the order in which menus list them."""
 
 _SPEC_OF_KIND = {spec.kind: spec for spec in GENERATORS}

@@ -1,4 +1,8 @@
-"""Grid: the terrain, the legal moves of every cell, and edits that report which arcs appeared or disappeared."""
+"""Grid: the terrain, the legal moves of every cell, and edits that report which arcs appeared or disappeared.
+
+An arc is a legal move from one cell (its tail) to a neighbour (its head). The domain of a cell is blocked, ground or
+water. The "ground" of a grid (octile.Ground) is the set of arrays in which kernels read the map.
+"""
 
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -12,11 +16,12 @@ from sim.movement import USUAL, Movement
 from sim.params import ConfigError
 
 Cell = NewType("Cell", int)
-"""Number of a cell, y * width + x. Pairs (x, y), x right and y down, are used only for input and output."""
+"""Number of a cell: y * width + x. Pairs (x, y), with x to the right and y down, are used only in input and output."""
 
 MAX_SIDE = 8192
 MAX_CELLS = 1 << 25
-"""Limits of the map size: 37 bits of heuristic and 25 of cell number share one 64-bit tie-breaker (openlist.py)."""
+"""Maximum size of a map, because open lists break ties with one 64-bit number, which has 37 bits for the heuristic and
+25 bits for the cell (openlist.py)."""
 
 PASSABLE = "GSWB."
 SOLID = "@OT"
@@ -29,19 +34,19 @@ _DOMAIN_OF_CHAR[ord("W")] = terrain.WATER
 
 @dataclass(frozen=True)
 class MapChange:
-    """Effect of one edit: the cells whose type changed, and the directed arcs whose costs rose or fell.
+    """Effect of one edit: the cells whose domain changed, and the directed arcs that appeared or disappeared.
 
-    The type of a cell is blocked, ground or water.
+    The cost of an arc that disappeared rose to infinity; the cost of a new arc fell from infinity.
     """
 
-    cells: npt.NDArray[np.int32]
+    cells: npt.NDArray[np.int32]  # cells whose domain changed, each listed once
     tails: npt.NDArray[np.int32]  # [arcs] cell at which each arc begins
-    heads: npt.NDArray[np.int32]  # [arcs] cell to which it leads
-    rose: npt.NDArray[np.bool_]  # [arcs] True: the arc is gone (its cost rose to infinity); False: it is new
+    heads: npt.NDArray[np.int32]  # [arcs] cell to which each arc leads
+    rose: npt.NDArray[np.bool_]  # [arcs] True: the arc disappeared; False: it is new
 
     @property
     def has_arcs(self) -> bool:
-        """Return whether any arc rose or fell. A cell with only blocked cells around it has no arcs."""
+        """Return whether any arc appeared or disappeared. An edited cell among blocked cells has no arcs."""
         return bool(self.tails.size)
 
     @property
@@ -53,15 +58,15 @@ _NO_CELLS = np.empty(0, np.int32)
 
 
 class _GridCaches:
-    """Caches of a map. They are not part of its state: copies begin with empty caches, and all caches compare equal."""
+    """Caches of a map, which are not part of its state: copies get empty caches, and all caches compare equal."""
 
     __slots__ = ("last_edited", "noted", "original_cells")
 
     def __init__(
         self, noted: npt.NDArray[np.int32] | None = None, last_edited: npt.NDArray[np.int32] | None = None
     ) -> None:
-        self.noted = noted  # cells edited since the version rose last; None: unknown
-        self.last_edited = last_edited  # cells edited in the version before, up to and including that rise
+        self.noted = noted  # cells edited since the present version began; None: unknown
+        self.last_edited = last_edited  # cells edited during the previous version, including the edit that ended it
         self.original_cells: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]] | None = None
 
     def note(self, cells: npt.NDArray[np.int32]) -> None:
@@ -70,7 +75,7 @@ class _GridCaches:
             self.noted = np.union1d(self.noted, cells) if self.noted.size else cells
 
     def rise(self) -> None:
-        """Begin a new version."""
+        """Begin a new version of the map."""
         self.noted, self.last_edited = _NO_CELLS, self.noted
 
     def __eq__(self, other: object) -> bool:
@@ -82,14 +87,14 @@ class _GridCaches:
 
 @dataclass
 class Grid:
-    """One map. `terrain` holds MovingAI characters as bytes, `moves` a bit mask of legal moves per cell."""
+    """One map. `terrain` has characters of the MovingAI format as bytes, `moves` a bit mask of legal moves per cell."""
 
     terrain: npt.NDArray[np.uint8]  # [height, width]
     movement: Movement = USUAL
     name: str = "untitled"
-    moves: npt.NDArray[np.uint8] = field(init=False)
-    original: npt.NDArray[np.uint8] = field(init=False)  # terrain as opened, the source of characters for edits
-    version: int = field(init=False, default=0)  # counter, incremented by every edit that changes the type of a cell
+    moves: npt.NDArray[np.uint8] = field(init=False)  # [cells] bit d set: the move in direction d is legal
+    original: npt.NDArray[np.uint8] = field(init=False)  # terrain when the map was opened; edits restore its characters
+    version: int = field(init=False, default=0)  # counter, incremented by every edit that changes the domain of a cell
     free_count: int = field(init=False)  # number of free cells
 
     def __post_init__(self) -> None:
@@ -109,7 +114,7 @@ class Grid:
         self.moves = np.zeros(self.cells, np.uint8)
         terrain.all_moves(self._domain, self.width, self.height, self.movement.needed, self.moves)
         self.ground = self._ground()
-        self._digested_version = -1  # version for which moves_digest was computed
+        self._digested_version = -1  # version for which `moves_digest` is cached; -1: none
         self._caches = _GridCaches(_NO_CELLS, _NO_CELLS)
 
     @property
@@ -124,7 +129,7 @@ class Grid:
 
     @property
     def moves_digest(self) -> bytes:
-        """Return a digest of the legal moves, 16 bytes. It is cached per version, because it reads every cell."""
+        """Return a digest of all legal moves, 16 bytes. It is cached per version, because it depends on every cell."""
         if self._digested_version != self.version:
             self._digested_version, self._moves_digest = (
                 self.version,
@@ -159,7 +164,7 @@ class Grid:
         return cls(letters.reshape(len(rows), width).copy(), movement, name)
 
     def change_original(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> None:
-        """Replace characters of the terrain as opened; the present terrain stays as it is."""
+        """Replace characters in `original`. The present terrain does not change."""
         self.original.reshape(-1)[_cell_list(cells)] = letters
         self._caches.original_cells = None
 
@@ -179,13 +184,13 @@ class Grid:
         return np.union1d(before, noted) if version == self.version - 1 and before is not None else None
 
     def copy(self, movement: Movement | None = None) -> "Grid":
-        """Return an independent copy of the map, with another movement rule if one is given."""
+        """Return an independent copy of the map. `movement`: movement rule of the copy; None: the same."""
         other = Grid(self.terrain.copy(), movement or self.movement, self.name)
         other.original = self.original.copy()
         return other
 
     def freeze(self) -> "Grid":
-        """Make the terrain read-only and return the map itself."""
+        """Make the terrain read-only, and return this grid, not a copy."""
         for letters in (self.terrain, self.original):
             letters.setflags(write=False)
         return self
@@ -234,7 +239,7 @@ class Grid:
         return free
 
     def free_neighbours(self, cell: int) -> list[Cell]:
-        """Return the cells that one legal move leads to, in the fixed order of directions."""
+        """Return the cells to which one legal move leads from a cell, in the fixed order of directions."""
         mask = int(self.moves[cell])
         return [Cell(cell + int(self.ground.step[d])) for d in range(8) if mask >> d & 1]
 
@@ -255,17 +260,17 @@ class Grid:
         return self._change(touched, before)
 
     def freed(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.uint8]:
-        """Return the characters of cells after freeing: the original one if that is passable, else '.'."""
+        """Return the characters that cells get when they are freed: the original one if that is passable, else '.'."""
         was = self.original.reshape(-1)[cells]
         return np.where(_DOMAIN_OF_CHAR[was] == terrain.BLOCKED, np.uint8(ord(".")), was)
 
     def restorable(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
-        """Return which cells are free and have the same letter when they are blocked and freed again."""
+        """Return which cells are free and would keep their character if they were blocked and freed again."""
         is_as_freed: npt.NDArray[np.bool_] = self.terrain.reshape(-1)[cells] == self.freed(cells)
         return self.are_free(cells) & is_as_freed
 
     def put_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> MapChange:
-        """Give cells exact characters, for undo, seek and restore; return what changed."""
+        """Give cells these characters, for undo, seek and restore; return what changed."""
         chosen = _cell_list(cells)
         touched = np.unique(chosen)
         before = self._domain[touched]
@@ -278,7 +283,7 @@ class Grid:
 
         Args:
             touched: edited cells, each listed once.
-            before: type of each of these cells before the edit; `_domain` has the new ones.
+            before: domain of each of these cells before the edit; `_domain` has the new domains.
         """
         after = self._domain[touched]
         toggled = touched[after != before]
@@ -314,7 +319,7 @@ class Grid:
 
 
 class SeenGrid(Grid):
-    """Read-only view of another grid, which always shows its present state. Agents from users' files get this."""
+    """Read-only view of another grid that always has its present state, for agents from users' files."""
 
     def __init__(self, grid: Grid) -> None:
         self._grid = grid
@@ -351,7 +356,8 @@ class SeenGrid(Grid):
 def sealed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a read-only array on the same memory whose `writeable` flag cannot be set again.
 
-    numpy sets that flag of a view only if the memory behind it is writeable, and here that is a read-only buffer.
+    numpy lets a view become writeable only if the memory that it is based on is, and this one is based on a read-only
+    buffer.
     """
     return np.asarray(array.data.toreadonly())
 

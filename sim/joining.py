@@ -1,4 +1,4 @@
-"""Checks before an agent joins a world: free start and goal, a known algorithm, legal parameters; and its seed."""
+"""Checks before an agent is added to a world (free start and goal, known algorithm, legal parameters), and its seed."""
 
 from collections.abc import Mapping
 
@@ -24,10 +24,10 @@ def check_ends(grid: Grid, start: int, goal: int) -> None:
 
 
 def own_ends(grid: Grid, config: AgentConfig) -> tuple[int | None, int | None]:
-    """Return the agent's own start and goal cell; each is None if the agent uses the shared one.
+    """Return the own start and the own goal cell of an agent; each is None if the agent uses the shared one.
 
     Raises:
-        ConfigError: one of them is not a free cell of the map.
+        ConfigError: the own start or goal is not a free cell of the map.
     """
     cells: list[int | None] = []
     for word, pair in (("start", config.start), ("goal", config.goal)):
@@ -65,7 +65,7 @@ def check_agent(
 
 
 def seed_of_problem(seed: int, number: int) -> int:
-    """Return the seed of the world for problem `number` of a list, so that random choices differ between problems."""
+    """Return the seed of the world for problem `number` of a list; it differs between problems."""
     return (seed * 1_000_003 + number) & 0xFFFFFFFF
 
 

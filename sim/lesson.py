@@ -1,7 +1,10 @@
-"""Lessons: runs that are shown in steps, with a text and claims for each step. No window, no files here.
+"""Lessons: runs that are explained in steps. Each step has a text, and claims about the run that can be checked.
 
-ticks = settled(lesson, specs)      the tick of each step, found by one run; all runs of a lesson are equal
-broken_claims(lesson, specs)        claims and marked answers that are false in the run
+ticks = settled(lesson, specs)      the tick of each step, found by running the lesson
+broken_claims(lesson, specs)        claims and answers marked as right or wrong that the run contradicts
+
+A lesson is deterministic: each run of it has its steps at the same ticks. A measure is a quality measure of an agent
+(sim/measures.py). A row (log.ROW) is the record of what one agent did in one tick.
 """
 
 import math
@@ -17,9 +20,9 @@ from sim.walker import Walker
 from sim.world import World
 
 MAX_TICKS = 200_000
-"""Maximum of ticks in a lesson. A step that has not been reached by then counts as unreachable."""
+"""Maximum number of ticks in a lesson. A step that is not reached by this tick counts as unreachable."""
 
-_TELL_EVERY = 1000  # ticks between two reports of progress; with a crowd up to half a second
+_TELL_EVERY = 1000  # number of ticks between two reports of progress; with a crowd they take up to half a second
 
 EVENTS: Mapping[str, int] = {"back_move": log.BACK_MOVE, "restart": log.RESTARTED, "arrival": log.ARRIVED}
 """Events that a step can wait for, with the bit (mark) that each sets in the row of its tick.
@@ -35,9 +38,9 @@ class When:
     tick: int | None = None  # tick of the step; None: wait for the event or the measure
     agent: str = ""  # label of the agent
     event: str = ""  # key of EVENTS, NO_PATH or CONVERGED; "": none
-    count: int = 1  # number of events to wait for, counted from the step before
+    count: int = 1  # number of such events to wait for, counted from the previous step on
     measure: str = ""  # key of a measure; "": none
-    reaches: float = 0.0  # value that the measure has to reach
+    reaches: float = 0.0  # minimum value of the measure
 
 
 @dataclass(frozen=True)
@@ -46,12 +49,12 @@ class Claim:
 
     agent: str  # label of the agent
     measure: str = ""  # key of the measure
-    least: float | None = None
-    most: float | None = None
+    least: float | None = None  # minimum of the measure; None: no limit
+    most: float | None = None  # maximum of the measure; None: no limit
     more_than: str = ""  # label of an agent with a smaller value; "": none
     less_than: str = ""  # label of an agent with a larger value; "": none
     state: str = ""  # `Walker.state_word` of the agent; "": the claim is about a measure
-    line: int = 0  # line in the file, for messages
+    line: int = 0  # line of the claim in the lesson's file, for messages
 
 
 @dataclass(frozen=True)
@@ -61,44 +64,44 @@ class Question:
     text: str
     answers: tuple[str, ...]
     right: int  # index of the right answer, from 0
-    because: str  # explanation
-    claims: tuple[tuple["Claim", ...], ...] = ()  # per answer: what the run shows if, and only if, the answer is right
-    seen_after: int = 1  # number of steps after which the run shows it
+    because: str  # explanation of the right answer
+    claims: tuple[tuple["Claim", ...], ...] = ()  # for each answer, claims that are true only if it is right
+    seen_after: int = 1  # number of steps until the run shows the right answer
     line: int = 0  # line of `right` in the file, for messages
 
     @property
     def is_checked(self) -> bool:
-        """Return whether the run can show that another answer than the one marked is right."""
+        """Return whether any answer has claims, so that a run can show whether the right answer is marked."""
         return any(self.claims)
 
 
 @dataclass(frozen=True)
 class Highlight:
-    """Target to point at in the panel of an agent: a part of the panel, a measure, or cells."""
+    """Thing to which a step points in the panel of an agent: a part of the panel, a measure, or cells."""
 
     agent: str  # label of the agent
-    what: str = ""  # one of PARTS, or key of a measure
-    cells: tuple[tuple[int, int], ...] = ()
+    what: str = ""  # one of PARTS, or key of a measure; "": `cells`
+    cells: tuple[tuple[int, int], ...] = ()  # cells (x, y) of the map
 
 
 PARTS = ("agent", "best", "goal", "start", "panel")
-"""Parts of a panel that can be pointed at, in addition to measures."""
+"""Parts of a panel to which a step can point, in addition to measures."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One stop of a lesson."""
+    """One step of a lesson, at which the run stops and a text is shown."""
 
     text: str
-    when: When | None = None  # condition that ends the run to this step; None: the tick of the step before
+    when: When | None = None  # when the run stops for this step; None: at the same tick as the previous step
     question: Question | None = None
     highlights: tuple[Highlight, ...] = ()
-    shown: tuple[str, ...] | None = None  # labels of agents whose panels are shown; None: as in the step before
-    heat: str | None = None  # kind of heat map; None: as in the step before
-    camera: tuple[float, ...] | None = None  # x, y of the centre and cells in view; (): whole map; None: as before
-    speed: int | None = None  # ticks per second up to this step; None: speed of the lesson
+    shown: tuple[str, ...] | None = None  # labels of agents whose panels are shown; None: as in the previous step
+    heat: str | None = None  # kind of heat map; None: as in the previous step
+    camera: tuple[float, ...] | None = None  # x and y of the centre, cells in view; (): whole map; None: unchanged
+    speed: int | None = None  # ticks per second on the way to this step; None: speed of the lesson
     claims: tuple[Claim, ...] = ()
-    line: int = 0  # line in the file at which `when` is defined, for messages
+    line: int = 0  # line of `when` in the lesson's file, for messages
 
 
 @dataclass(frozen=True)
@@ -110,24 +113,24 @@ class Lesson:
     scenario: Scenario
     steps: tuple[Step, ...]
     speed: int = 30  # ticks per second, for steps without a speed of their own
-    ticks: tuple[int, ...] = ()  # tick of each step, as found by `settled`; empty before
+    ticks: tuple[int, ...] = ()  # tick of each step, as returned by `settled`; (): not computed yet
 
     def shown_at(self, place: int) -> tuple[str, ...] | None:
-        """Return the agents that are shown at step `place`; None: no step up to it names any."""
+        """Return the labels of the agents shown at the step with index `place`; None: no step so far names any."""
         return next((step.shown for step in reversed(self.steps[: place + 1]) if step.shown is not None), None)
 
     def heat_at(self, place: int) -> str:
-        """Return the kind of heat map at step `place`."""
+        """Return the kind of heat map at the step with index `place`."""
         return next((step.heat for step in reversed(self.steps[: place + 1]) if step.heat is not None), "off")
 
     def camera_at(self, place: int) -> tuple[float, ...] | None:
-        """Return the camera at step `place`, in the form of Step.camera; None: the lesson leaves it to the user."""
+        """Return the camera at the step with index `place`, as in Step.camera; None: the lesson has no camera."""
         said = [step.camera for step in self.steps[: place + 1] if step.camera is not None]
         has_any = any(step.camera is not None for step in self.steps)
         return said[-1] if said else () if has_any else None
 
     def speed_at(self, place: int) -> int:
-        """Return the speed at step `place`, in ticks per second."""
+        """Return the speed up to the step with index `place`, in ticks per second."""
         return self.steps[place].speed or self.speed
 
 
@@ -141,7 +144,7 @@ def settled(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> tuple[int, ...]:
 
 
 def broken_claims(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> list[str]:
-    """Return the claims and the marked answers that the run contradicts, each with line and step."""
+    """Return an error message for each claim and each marked answer that the run contradicts, with line and step."""
     found = list[str]()
     for world, index in _run_steps(lesson, specs):
         for claim in lesson.steps[index].claims:
@@ -155,7 +158,7 @@ def broken_claims(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> list[str]:
 
 
 def _wrongly_marked_answers(question: Question, world: World, index: int) -> Iterator[str]:
-    """Yield which answers are marked right or wrong and are not, by what the run shows in the step with this index."""
+    """Yield an error message for each answer whose mark, right or wrong, contradicts the run at the step `index`."""
     for number, claims in enumerate(question.claims, start=1):
         problem = next((text for claim in claims if (text := _claim_problem(claim, world))), "")
         if number - 1 == question.right and problem:
@@ -165,16 +168,16 @@ def _wrongly_marked_answers(question: Question, world: World, index: int) -> Ite
 
 
 def _run_steps(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> Iterator[tuple[World, int]]:
-    """Run a lesson; yield the world and the index of the step at each step."""
+    """Run a lesson; at each step, yield the world and the index of the step."""
     world = build_world(lesson.scenario, specs, watched=True)
-    for place, step in enumerate(lesson.steps):
+    for index, step in enumerate(lesson.steps):
         if step.when is not None:
             try:
                 _run_to_condition(world, step.when)
             except ConfigError as error:
-                raise ConfigError(f"{step.line}: step {place + 1}: {error}") from None
+                raise ConfigError(f"{step.line}: step {index + 1}: {error}") from None
         world.apply_now()
-        yield world, place
+        yield world, index
 
 
 def _run_to_condition(world: World, when: When) -> None:
@@ -192,7 +195,7 @@ def _run_to_condition(world: World, when: When) -> None:
 
 
 def _run_to_tick(world: World, tick: int) -> None:
-    """Advance the world to a tick; raise a ConfigError if it is in the past or the run ends before."""
+    """Advance the world to a tick; raise a ConfigError if that tick is in the past or the run ends earlier."""
     if tick < world.tick:
         raise ConfigError(f"tick {tick:,} is before tick {world.tick:,}, at which the step before stands")
     while world.tick < tick:
@@ -202,7 +205,7 @@ def _run_to_tick(world: World, tick: int) -> None:
 
 
 def _early_end_phrase(world: World, label: str) -> str:
-    """Return a phrase for the error message if the agent was done before a step began to wait for it; else ""."""
+    """Return a phrase for an error message, saying that an agent is done already; "" if the agent is active."""
     walker = named(world, label)
     is_over = walker.agent.status is not Status.ACTIVE
     return f"{label} was at its end ({walker.state_word}) already in tick {world.tick:,}; " if is_over else ""
@@ -243,7 +246,7 @@ def _claim_problem(claim: Claim, world: World) -> str:
 
 
 def _contradiction_of(claim: Claim, world: World) -> str:
-    """Return an error message if a claim is false, else "". Raise a ConfigError if its agent is missing."""
+    """Return an error message if a claim is false, else ""; raise a ConfigError if its agent is missing."""
     if claim.state:
         state = named(world, claim.agent).state_word
         return "" if state == claim.state else f"{claim.agent} is said to be {claim.state}, and is {state}"

@@ -10,18 +10,21 @@ from sim.metrics import Metrics
 Number = int | float | None
 
 WHOLE, RATIO, COST, OPTIONAL, SHARE = "whole", "ratio", "cost", "optional", "share"
-"""Formats in which a panel writes a number (ui/model/wording.py). SHARE: followed by back_move_share in percent."""
+"""Formats of a number in a panel (ui/model/wording.py). SHARE: the number, followed by back_move_share in percent."""
 
 
 @dataclass(frozen=True)
 class InPanel:
-    """Position and form of a measure in the footer of a panel. If space is short, high positions are left out first."""
+    """Position and format of a measure in the footer of a panel.
+
+    If space is short, measures with high positions are left out first.
+    """
 
     place: int  # position, from 1
-    name: str
-    short: str = ""  # name for narrow panels, and for many panels in a row
+    name: str  # name in the footer
+    short: str = ""  # name if the panel is narrow or the window shows many panels; "": `name`
     form: str = WHOLE  # format of the number
-    is_rare: bool = False  # whether to hide it while it is 0 or None, because most agents never have any
+    is_rare: bool = False  # whether to hide it while it is 0 or None, as it always is for most agents
 
 
 @dataclass(frozen=True)
@@ -29,12 +32,12 @@ class Measure:
     """One quality measure with its names and formats."""
 
     key: str  # attribute of sim.metrics.Metrics, and name in results and in CSV files
-    title: str  # heading of its column
-    words: str  # meaning
-    digits: int = 0  # digits after the point in the comparison
-    width: float = 74.0  # width of its column in design units; 0: only in CSV files
-    panel: InPanel | None = None  # None: not shown in panels
-    warns: str = ""  # key of the measure that, if not zero, makes this one orange
+    title: str  # heading of its column in the comparison of agents
+    words: str  # description of what it counts
+    digits: int = 0  # digits after the decimal point in the comparison; 0: a whole number
+    width: float = 74.0  # width of its column in design units; 0: it has no column, only CSV files contain it
+    panel: InPanel | None = None  # position and format in panels; None: not shown there
+    warns: str = ""  # key of a measure; while that one is not zero, this one is shown in orange
 
     @property
     def kind(self) -> type:

@@ -1,4 +1,8 @@
-"""Quality measures of one agent's walk, in the terms of the papers. The referee's kernel counts them."""
+"""Quality measures of one agent's walk, in the terms of the papers. The referee's kernel counts them.
+
+Counts are added up from the first tick on, over all trials. A trial is one walk from start to goal; agents that learn
+may make several.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +14,10 @@ import numpy as np
 class OwnCounts:
     """Numbers that only the agent itself can count."""
 
-    memory: int = 0  # cells that the agent stores values for, see Measure "memory"
+    memory: int = 0  # maximum number of cells open and closed at once, plus cells with learned h
     database: int = 0  # bytes of the data computed before the run
     climbed: int = 0  # steps of hill climbing
-    max_climbed: int = 0  # maximum of steps of hill climbing in one tick
+    max_climbed: int = 0  # maximum number of steps of hill climbing in one tick
 
 
 @dataclass(frozen=True)
@@ -25,37 +29,37 @@ class Metrics:
     waits: int
     back_moves: int
     bounces: int
-    nonoptimal_moves: int | None  # None: not counted in this world, or not known yet (`is_being_measured`)
-    revisits: int  # moves + trials - number of different cells visited
-    longest_stay: int  # maximum of visits of one cell
+    nonoptimal_moves: int | None  # None: not counted for this agent, or not known
+    revisits: int  # moves onto cells visited before: moves + trials - number of distinct cells
+    longest_stay: int  # maximum number of visits of one cell
     expansions: int
-    max_expansions: int  # maximum of expansions in one tick
-    traced: int  # parent pointers followed
-    over_budget: int  # ticks with more expansions than the budget; the papers disqualify such an agent
-    restarts: int
-    first_move: int | None  # tick of the first move
-    twentieth_move: int | None  # tick of the twentieth move
-    cap_hits: int  # ticks
-    reentries: int  # ticks
+    max_expansions: int  # maximum number of expansions in one tick
+    traced: int  # number of parent pointers followed to make paths
+    over_budget: int  # number of ticks with more expansions than the budget; papers disqualify such agents
+    restarts: int  # number of searches begun again after a change
+    first_move: int | None  # tick of the first move; None: not yet
+    twentieth_move: int | None  # tick of the twentieth move; None: not yet
+    cap_hits: int  # number of ticks with the largest depth of lookahead or the longest climb
+    reentries: int  # number of ticks on a cell visited before, heading for the goal instead of a subgoal
     trial: int  # number of the present trial, from 1; all counts above include the earlier trials
     trial_cost: float  # cost walked in the present trial
     trial_ticks: int  # ticks in the present trial
     optimal: float  # cost of the cheapest path from the start, on the map on which the goal was set; infinity: none
     optimal_moves: int | None  # moves of that path; None: there is no path
-    memory: int  # cells, see OwnCounts
-    database: int  # bytes, see OwnCounts
+    memory: int  # number of cells, as OwnCounts.memory
+    database: int  # bytes, as OwnCounts.database
     climbed: int
     max_climbed: int
-    is_being_measured: bool = False  # whether `nonoptimal_moves` will be known once queued moves are judged
+    is_being_measured: bool = False  # whether `nonoptimal_moves` is None only until queued moves have been judged
 
     @property
     def suboptimality(self) -> float | None:
-        """Return cost / optimal of the present trial so far; None if there is no path."""
+        """Return the cost walked in the present trial / optimal cost; None if there is no path."""
         return _cost_ratio(self.trial_cost, self.optimal)
 
     @property
     def game_time(self) -> float | None:
-        """Return ticks / moves of the cheapest path, in the present trial so far; None if there is no path."""
+        """Return the ticks of the present trial / moves of the cheapest path; None if there is no path."""
         return time_ratio(self.trial_ticks, self.optimal_moves)
 
     @property
@@ -76,7 +80,7 @@ class Metrics:
 class Trial:
     """Counts of one walk from start to goal by an agent that keeps its learned values for the next walk."""
 
-    number: int  # from 1
+    number: int  # number of the trial, from 1
     cost: float
     ticks: int
     moves: int
@@ -84,7 +88,7 @@ class Trial:
     nonoptimal_moves: int | None
     restarts: int
     over_budget: int
-    h_changes: int  # changes of learned values; 0: converged
+    h_changes: int  # number of changes of learned values; 0: the agent has converged
 
     def suboptimality(self, optimal: float) -> float | None:
         return _cost_ratio(self.cost, optimal)
@@ -92,7 +96,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class TrialCounts:
-    """Counts of an agent over all trials, at the beginning or at the end of a trial."""
+    """Counts of an agent over all of its trials so far, stored when a trial begins or ends."""
 
     trial: int = 1
     cost: float = 0.0
@@ -108,8 +112,8 @@ class TrialCounts:
         """Return the counts of a trial.
 
         Args:
-            began: counts at its beginning; `self` has the present ones.
-            measures: whether all of its moves have been judged as optimal or not.
+            began: counts when the trial began; `self` has the counts at its end.
+            measures: whether all moves of the trial have been judged as optimal or non-optimal.
         """
         return Trial(
             began.trial,
@@ -127,7 +131,7 @@ class TrialCounts:
 def time_ratio(ticks: int, moves: int | None) -> float | None:
     """Return the game time, ticks / moves of the cheapest path; None if `moves` is None because there is no path.
 
-    It is 1.0 for an agent that follows a cheapest path from the first tick on.
+    The result is 1.0 for an agent that follows a cheapest path with a move in every tick.
     """
     if moves == 0:
         return 1.0
@@ -151,9 +155,9 @@ def read_metrics(
     """Return the measures of an agent as plain Python numbers.
 
     Args:
-        record: referee.METRICS of the agent, one record.
-        optimal: cost and moves of the cheapest path.
-        measures: whether all moves have been judged as optimal or not.
+        record: the record of referee.METRICS of the agent.
+        optimal: cost and number of moves of the cheapest path.
+        measures: whether all moves have been judged as optimal or non-optimal.
         began: counts at the beginning of the present trial.
         own: numbers counted by the agent itself.
         is_being_measured: whether moves are queued that will be judged later.

@@ -1,9 +1,9 @@
 """Movement rule of a map: which neighbours one move leads to, and what a diagonal move costs.
 
-The rule is encoded only in the move masks (sim/kernels/terrain.py), so all code that reads the masks follows it. The
-heuristic is octile distance under every rule. It is admissible and consistent, because each move leads to a neighbour
-and no move costs less than the octile distance. Without diagonal moves it is computed with a diagonal cost of 2, which
-makes it Manhattan distance.
+The rule is used only to compute the masks of legal moves (sim/kernels/terrain.py), so all code that reads these masks
+follows it. The heuristic is the octile distance under every rule. It is admissible and consistent, because each move
+leads to a neighbour and does not cost less than the octile distance to it. Without diagonal moves, the heuristic is
+computed with a diagonal cost of 2, which makes it the Manhattan distance.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ WORDS = {
     CUT: "eight neighbours, one corner may be cut",
     SQUEEZE: "eight neighbours, even between two blocked corners",
 }
-"""Rules in words, from the strictest to the most permissive. Each rule allows all moves of the rules before it."""
+"""Description of each rule, from the strictest to the most permissive. Each rule allows all moves of earlier rules."""
 
 _NEEDED = {FOUR: 3, EIGHT: 2, CUT: 1, SQUEEZE: 0}
 
@@ -39,7 +39,7 @@ class Movement:
     """Movement rule and cost of a diagonal move."""
 
     rule: str = EIGHT  # key of WORDS
-    diagonal: float = octile.DIAGONAL  # cost; always 2 without diagonal moves, the cost of the two straight ones
+    diagonal: float = octile.DIAGONAL  # cost of a diagonal move; 2, the cost of two straight moves, if there are none
 
     def __post_init__(self) -> None:
         assert self.rule in WORDS, self.rule
@@ -52,9 +52,9 @@ class Movement:
 
     @property
     def needed(self) -> int:
-        """Return how many of the two shoulders a diagonal move needs to be passable.
+        """Return how many of its two shoulders, the cells beside it, must be passable for a diagonal move.
 
-        Shoulders must be of the same type as the cells of the move, ground or water. The result 3 means that there are
+        Shoulders must be of the same type (ground or water) as the cells of the move. The result 3 means that there are
         no diagonal moves, because there are only two shoulders.
         """
         return _NEEDED[self.rule]

@@ -11,9 +11,9 @@ Value = bool | int | float | str
 
 
 class ConfigError(ValueError):
-    """Error in the user's input, with its position, the expected value, the given value and the nearest known name.
+    """Error in the user's input. The message says where it is, what was expected and given, and the nearest known name.
 
-    It has one or more problems; each is one line, shown unchanged on the terminal and in the window.
+    An error has one or more problems. Each is one line of text, shown unchanged on the terminal and in the window.
     """
 
     def __init__(self, problems: str | Iterable[str]) -> None:
@@ -22,7 +22,7 @@ class ConfigError(ValueError):
 
 
 def printable(text: str) -> str:
-    """Return a text with unprintable characters escaped, so that names from files cannot send terminal commands."""
+    """Return a text with unprintable characters escaped, so that a name from a file cannot control the terminal."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
@@ -31,11 +31,11 @@ def printable(text: str) -> str:
 _INVISIBLE_MARKS = frozenset(
     map(chr, (0x34F, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 )
-"""Joiners and variation selectors, which are printable for Python although fonts draw nothing for them."""
+"""Joiners and variation selectors: `str.isprintable` accepts them, although fonts draw nothing for them."""
 
 
 def typed_text(text: str) -> str:
-    """Return a typed or pasted text as a text field accepts it: one line of visible characters.
+    """Return a typed or pasted text in the form for a text field: one line of visible characters.
 
     Line ends, tabs and special spaces become plain spaces; control, format and unassigned characters are removed.
     """
@@ -45,7 +45,7 @@ def typed_text(text: str) -> str:
 
 def nearest(name: object, known: Iterable[str]) -> str:
     """Return "; did you mean 'x'?" for the nearest known name, or "" if no name is similar."""
-    # The name is cut, because a file may contain a very long one.
+    # Only the beginning of the name is compared, because a file may contain a very long name.
     near = difflib.get_close_matches(str(name)[:80], list(known), n=1, cutoff=0.6)
     return f"; did you mean '{near[0]}'?" if near else ""
 
@@ -57,14 +57,14 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
 
 
 class Named(Protocol):
-    """Algorithm with a name as in panels and papers: the name for the key `tb-wa` is `TB-WA*`."""
+    """Interface of an algorithm with a name as in panels and papers, such as `TB-WA*` for the key `tb-wa`."""
 
     @property
     def name(self) -> str: ...
 
 
 def unknown_agent(name: object, specs: Mapping[str, Named]) -> str:
-    """Return the end of a message about an unknown agent: the nearest name, or how to add an agent from a file."""
+    """Return the end of an error message about an unknown agent: the nearest key, or how to add one from a file."""
     word = str(name)[:40]
     asked = re.split(r"[,=(]", word)[0].strip().lower()  # `tb-wa,weight=3` means `tb-wa` with a wrong separator
     keys = {spec.name.lower(): key for key, spec in specs.items()}
@@ -73,36 +73,36 @@ def unknown_agent(name: object, specs: Mapping[str, Named]) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a short, printable form of any value for an error message, in the syntax of files."""
+    """Return a short text for any value in an error message, in the syntax of the program's files."""
     if value is None or isinstance(value, bool):
         return "nothing" if value is None else str(value).lower()
     return in_python(value)
 
 
 def in_python(value: object) -> str:
-    """Return a short form of a value from Python code for an error message, in the syntax of Python."""
+    """Return a short text for any value in an error message, in the syntax of Python."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 @dataclass(frozen=True)
 class Param:
-    """Declaration of one parameter. Only `parse` decides which values are legal."""
+    """Declaration of one parameter: name, type, default and legal values, which `parse` checks."""
 
     name: str
     kind: type  # bool, int, float or str
     default: Value
-    help: str  # meaning, and for numbers the unit
-    low: float | None = None  # minimum; None: no limit
-    high: float | None = None  # maximum; None: no limit
+    help: str  # description of its meaning, with the unit of a number
+    low: float | None = None  # minimum of a number; None: no minimum
+    high: float | None = None  # maximum of a number; None: no maximum
     choices: tuple[str, ...] = ()  # legal values if `kind` is str
-    symbol: str = ""  # letter in the papers, for headers
-    step: float | None = None  # amount that one press of a + or - button adds
-    label: str = ""  # name in forms; "": its name
-    zero: str = ""  # word that may be given instead of the value 0, such as "none" for a limit; "": no such word
+    symbol: str = ""  # letter that papers use for it, shown in headers; "": none
+    step: float | None = None  # amount by which a + or - button changes the value
+    label: str = ""  # label in forms; "": `name`
+    zero: str = ""  # word that means the value 0, such as "none" for a limit; "": no such word
 
     def parse(self, value: object, where: str = "") -> Value:
-        """Return the legal value that is meant by `value`.
+        """Return the legal value that `value` represents.
 
         Args:
             value: value of the right type, or text from a command line.
@@ -123,7 +123,7 @@ class Param:
         return parsed
 
     def _typed(self, value: object) -> Value | None:
-        """Return `value` as the type of the parameter, without checking limits; None if that is impossible."""
+        """Return `value` converted to the type of the parameter, without checking limits; None: it has another type."""
         if self.kind is bool:
             return _as_bool(value)
         if isinstance(value, bool):
@@ -142,7 +142,7 @@ class Param:
         return f"; did you mean '{near[0]}'?" if near else ""
 
     def text(self, value: Value) -> str:
-        """Return a value as text for display, as a word if there is one for it."""
+        """Return a value as text for display: as a word such as "on" if there is one, else as a number or text."""
         if self.zero and value == 0:
             return self.zero
         return ("on" if value else "off") if self.kind is bool else f"{value}"
@@ -208,10 +208,10 @@ def parse_params(
     """Return legal values for all parameters.
 
     Args:
-        params: parameters to return values for.
-        given: values by name; parameters without a value get their defaults.
+        params: parameters for which values are returned.
+        given: values by name of the parameter; parameters without a value get their defaults.
         where: text that begins each error message.
-        problems: list to which error messages are appended; a wrong value is replaced by the default.
+        problems: list to which error messages are appended. A parameter with an illegal value gets its default.
     """
     by_name = {p.name: p for p in params}
     values = {p.name: p.default for p in by_name.values()}

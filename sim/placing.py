@@ -1,7 +1,7 @@
 """Starts and goals for the agents of a group: drawn at random, possibly from zones, or taken from a problem list.
 
-A placing is expanded once, when a scenario is read; from then on every agent has a start and a goal of its own. This
-module also computes cheapest paths.
+A placing is a rule for these starts and goals. It is applied once, when a scenario is read; from then on every agent
+has a start and a goal of its own. This module also computes cheapest paths.
 """
 
 import random
@@ -24,16 +24,16 @@ from sim.kernels.search import begin, new_search
 from sim.params import ConfigError
 
 Zone = tuple[Pair, Pair]
-"""Rectangle of cells by two opposite corners, both inside."""
+"""Rectangle of cells: two opposite corner cells, which belong to it."""
 
-_TRIES = 200  # maximum of tries per agent, before a placing counts as impossible
-_HOPELESS = 2000  # maximum of tries while no pair has been found at all
-_TELL_EVERY = 8  # tries between two reports of progress; each try may search the whole map
+_TRIES = 200  # maximum number of pairs to try per agent, before a placing counts as impossible
+_HOPELESS = 2000  # maximum number of pairs to try for all agents while none has been suitable
+_TELL_EVERY = 8  # pairs to try between two reports of progress; each try may search the whole map
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Placing by pairs of free cells with a path between them, drawn at random."""
+    """Placing with starts and goals drawn at random: pairs of free cells with a path between them."""
 
     seed: int = 0
     min_cost: float = 0.0  # minimum cost of the cheapest path from start to goal
@@ -43,7 +43,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Listed:
-    """Placing by the starts and goals of a problem list."""
+    """Placing with the starts and goals of a problem list."""
 
     ends: tuple[tuple[Pair, Pair], ...]
 
@@ -54,7 +54,7 @@ Placing = Drawn | Listed
 def spread(config: AgentConfig, count: int, placing: Placing, grid: Grid) -> list[AgentConfig]:
     """Return `count` agents like `config`, each with its own start and goal.
 
-    They form a group with the name of `config`. A placing from a problem list may yield fewer agents.
+    The agents form a group with the name of `config`. There are fewer than `count` if a problem list is shorter.
 
     Raises:
         ConfigError: not enough pairs of cells were found.
@@ -64,7 +64,7 @@ def spread(config: AgentConfig, count: int, placing: Placing, grid: Grid) -> lis
 
 
 def one_of(config: AgentConfig, place: int) -> AgentConfig:
-    """Return the agent with index `place`, from 0, of a group named after `config`."""
+    """Return one agent of a group with the name of `config`. `place`: index of the agent in the group, from 0."""
     group = config.label or config.kind
     return replace(config, label=with_end(group, f" {place + 1}"), group=group)
 
@@ -72,8 +72,8 @@ def one_of(config: AgentConfig, place: int) -> AgentConfig:
 def on_other_map(agents: Iterable[AgentConfig], grid: Grid, seed: int) -> list[AgentConfig]:
     """Return the same agents for another map.
 
-    Members of groups with starts or goals of their own get others, drawn on the new map; groups of equal size get the
-    same ones. All other agents use the shared start and goal.
+    Members of groups with starts or goals of their own get new ones, drawn on the new map; groups of equal size get the
+    same starts and goals. All other agents use the shared start and goal.
 
     Args:
         agents: agents of the old map.
@@ -101,7 +101,7 @@ def _is_placed_member(config: AgentConfig) -> bool:
 
 
 def _far_pairs(count: int, grid: Grid, seed: int) -> list[tuple[Pair, Pair]]:
-    """Draw pairs at least a quarter of the longer side of the map apart, or at any distance if there are too few."""
+    """Draw pairs whose cheapest path costs at least a quarter of the longer side of the map; if too few, any pairs."""
     for far in (max(grid.width, grid.height) / 4, 0.0):
         with suppress(ConfigError):
             return list(_drawn(Drawn(seed, far), count, grid))
@@ -124,7 +124,7 @@ def cheapest_way(grid: Grid, start: int, goal: int) -> tuple[float, int | None]:
 def cheapest_ways(grid: Grid, starts: Sequence[int], goal: int) -> list[tuple[float, int | None]]:
     """Return cost and number of moves of the cheapest path from each start to one goal.
 
-    Several starts share one backward search from the goal; a single start gets a search of its own.
+    If there are several starts, one backward search from the goal finds the paths of all.
     """
     if len(starts) <= 1:
         return [cheapest_way(grid, start, goal) for start in starts]
@@ -143,14 +143,14 @@ def may_have_changed(
     """Return which cheapest paths may have changed after a map change.
 
     Args:
-        grid: map as it is now.
+        grid: map after the change.
         starts: start of each path.
         goals: goal of each path.
         costs: cost of each path before the change.
         changed: cells that changed.
 
     Returns:
-        bool per path. False is certain: the cheapest path is still the same.
+        bool[paths]. False: the path is certainly the same. True: it may have changed.
     """
     is_near = np.zeros(len(starts), np.bool_)
     ends = np.array([starts, goals], np.int64)
@@ -159,7 +159,7 @@ def may_have_changed(
 
 
 def _drawn(placing: Drawn, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]]:
-    """Yield `count` pairs of start and goal; raise a ConfigError if they cannot be found."""
+    """Yield `count` pairs of start and goal; raise a ConfigError if too few are found."""
     chance = random.Random(placing.seed)
     starts, goals = (_free_cells(grid, zone) for zone in (placing.start_zone, placing.goal_zone))
     found, tried, dearest = 0, 0, 0.0

@@ -1,19 +1,19 @@
 """Prepared data: computed for agents before the run, such as abstractions, databases of subgoals, solved problems.
 
-    prepared = fetch(recipe, grid)                  the data for this map: from memory, from disk, or made now
-    for step in obtain(recipe, grid): show(step)    make it in steps; to cancel, stop the iteration
-    spec.prepare(problem, params, stopwatch)        iterator of such steps for all data that an agent will fetch
+    prepared = fetch(recipe, grid)                  return the data for this map: from memory, from disk, or made now
+    for step in obtain(recipe, grid): show(step)    do the same in steps; to cancel, stop the iteration
+    spec.prepare(problem, params, stopwatch)        return an iterator of such steps for all data that an agent needs
 
-An agent fetches data in its constructor, before the run, or when the world notifies it of a map change, between two
-ticks; never while it plans. A window or a command first iterates over spec.prepare() with a progress bar; afterwards
-fetching finds all data in memory.
+An agent fetches data in its constructor before the run, or between two ticks when the world notifies it of a map
+change; never while it plans. The window and the command line first iterate over spec.prepare() and show the progress,
+so that fetching then finds all data in memory.
 
 The cache key is a digest of the map (its legal moves, movement rule and cost of a diagonal), the kind, the parameters
-and the version of the recipe. Data never changes once it is made, so agents, branches and keyframes share it. Data that
-took long to make is stored in the user's cache folder. Files have a checksum; a damaged file is ignored and its data
-made again.
+and the version of the recipe. Data never changes once it is made, so agents, branches and keyframes share it. Data
+that was expensive to make is stored in files in the user's cache folder. Files have a checksum; a damaged file is
+ignored, and its data is made again.
 
-The simulation reads no clock: a caller may pass a stopwatch to measure the time.
+The simulation itself reads no clock. To measure the time, a caller passes a stopwatch: a function that returns seconds.
 """
 
 import io
@@ -37,29 +37,29 @@ from sim.movement import RULE
 from sim.params import Value
 
 WORTH_KEEPING = 50_000
-"""Minimum of expansions for storing data in a file. Data that took fewer is made faster than a file is read."""
+"""Minimum number of expansions for storing data in a file. With fewer, making it again is faster than reading."""
 
-MEMORY_MB, DISK_MB = 256, 1024  # default limits
+MEMORY_MB, DISK_MB = 256, 1024  # default limits of the cache in megabytes
 _MB = 1024 * 1024
-_CHECKSUM_BYTES = 16  # bytes of the checksum at the beginning of a file
+_CHECKSUM_BYTES = 16  # length of the checksum at the beginning of a file
 
 
 @dataclass(frozen=True)
 class Step:
     """Progress of making data."""
 
-    text: str
-    share: float  # share of the work that is done, from 0 to 1
+    text: str  # description of the present work, for a progress bar
+    share: float  # share of this work that is done, from 0 to 1
 
 
 @dataclass(frozen=True)
 class Made:
-    """Result of a recipe's function."""
+    """Result of the function `Recipe.make`."""
 
     tables: Any  # NamedTuple of arrays, of the class `Recipe.form`
-    expansions: int  # expansions of all searches, and visits of cells in all other work
-    entries: int = 0  # size as papers count it: pairs of regions, or cells in records
-    pieces: int = 1  # number of such pieces in the whole, if a run needs only one: the columns of a database
+    expansions: int  # cost: expansions of all searches, plus visits of cells in other work
+    entries: int = 0  # size as papers count it: number of pairs of regions, or of cells in records
+    pieces: int = 1  # number of such data in a whole database, of which a run needs only one column
 
 
 Making = Generator[Step, None, Made]
@@ -69,13 +69,13 @@ Stopwatch = Callable[[], float]
 
 @dataclass(frozen=True)
 class Recipe:
-    """Instructions to make one kind of data from a map."""
+    """Description of one kind of data, with the function that makes it from a map."""
 
-    kind: str  # kind of the data
+    kind: str  # kind of the data, such as "abstraction"
     params: tuple[tuple[str, Value], ...]  # parameters on which the data depends
     make: Callable[[Grid], Making]  # function that makes the data in steps
     form: type[Any]  # NamedTuple class of the tables
-    version: int = 1  # increment it when the same map and parameters give other tables
+    version: int = 1  # version of `make`; increment it when the same map and parameters give other tables
 
     def key(self, grid: Grid) -> str:
         """Return the cache key of the data for this map."""
@@ -86,25 +86,25 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Data computed before the run. It must not be modified, because it is shared."""
+    """Data computed before the run. It must not be modified, because agents, branches and keyframes share it."""
 
     kind: str  # kind of the data, as in its recipe
-    params: tuple[tuple[str, Value], ...]
+    params: tuple[tuple[str, Value], ...]  # parameters on which it depends
     tables: Any  # NamedTuple of arrays
-    build_expansions: int  # see Made.expansions
-    build_ms: float | None = None  # time of making it in ms; None: made without a stopwatch
-    disk_bytes: int = 0  # size of its file; 0: it has none
-    entries: int = 0  # see Made.entries
-    pieces: int = 1  # see Made.pieces
+    build_expansions: int  # cost of making it, as Made.expansions
+    build_ms: float | None = None  # time of making it in milliseconds; None: not measured
+    disk_bytes: int = 0  # size of its file in bytes; 0: it has no file
+    entries: int = 0  # size as papers count it, as Made.entries
+    pieces: int = 1  # number of such data in a whole database, as Made.pieces
 
     @property
     def bytes(self) -> int:
-        """Return the size in memory."""
+        """Return the size of the tables in memory, in bytes."""
         return sum(array.nbytes for array in self.tables)
 
     @property
     def costs(self) -> dict[str, Any]:
-        """Return kind, parameters, sizes and costs of making it, for a line of results."""
+        """Return kind, parameters, sizes, and the costs of making the data, for a line of results."""
         return {
             "kind": self.kind,
             **dict(self.params),
@@ -122,15 +122,15 @@ class PreparedCache:
     folder: Path | None = field(default_factory=lambda: cache_folder() / "prepared")  # None: no files
     # Data in memory by key, least recently used first.
     held: "OrderedDict[str, Prepared]" = field(default_factory=OrderedDict)
-    memory: int = MEMORY_MB * _MB  # maximum of bytes in memory; the data used last is kept even if it is larger
-    disk: int = DISK_MB * _MB  # maximum of bytes in the folder
+    memory: int = MEMORY_MB * _MB  # maximum bytes in memory; the data used last stays even if it is larger
+    disk: int = DISK_MB * _MB  # maximum bytes of all files in the folder
 
     def limit(self, memory_mb: int, disk_mb: int) -> None:
-        """Change the limits. They take effect when data is added the next time."""
+        """Change the limits. They take effect when data is next added."""
         self.memory, self.disk = memory_mb * _MB, disk_mb * _MB
 
     def get(self, key: str, recipe: Recipe) -> Prepared | None:
-        """Return data from memory or from its file; None if it has to be made."""
+        """Return data from memory or from its file; None: the cache does not have it."""
         if key in self.held:
             self.held.move_to_end(key)
             return self.held[key]
@@ -140,14 +140,14 @@ class PreparedCache:
         return found
 
     def put(self, key: str, prepared: Prepared) -> Prepared:
-        """Add data, and store it in a file if it was expensive. Return it with the size of its file."""
+        """Add data, and store it in a file if it was expensive to make; return it with the size of its file."""
         if prepared.build_expansions >= WORTH_KEEPING:
             prepared = self._write(key, prepared)
         self._hold(key, prepared)
         return prepared
 
     def _hold(self, key: str, prepared: Prepared) -> None:
-        """Keep data in memory, and evict the least recently used data above the limit."""
+        """Keep data in memory; evict the least recently used data as long as the size exceeds the limit."""
         self.held[key] = prepared
         size = sum(other.bytes for other in list(self.held.values()))
         while size > self.memory and len(self.held) > 1:
@@ -166,7 +166,7 @@ class PreparedCache:
             content = data[_CHECKSUM_BYTES:]
             if data[:_CHECKSUM_BYTES] != blake2b(content, digest_size=_CHECKSUM_BYTES).digest():
                 return None
-            os.utime(path)  # marks it as recently used for _make_room
+            os.utime(path)  # so that `_make_room` sees it as recently used
             with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
                 tables = recipe.form(**{name: arrays[name] for name in recipe.form._fields})
                 about = json.loads(bytes(arrays["about"]).decode())
@@ -196,7 +196,7 @@ class PreparedCache:
         np.savez(file, about=np.frombuffer(about.encode(), np.uint8), **prepared.tables._asdict())
         content = file.getvalue()
         data = blake2b(content, digest_size=_CHECKSUM_BYTES).digest() + content
-        if len(data) > self.disk:  # too large; check this before other files are deleted to make room
+        if len(data) > self.disk:  # checked before `_make_room` deletes other files in vain
             return prepared
         part = path.with_name(f"{path.name}.{os.getpid()}")
         try:
@@ -224,16 +224,16 @@ class PreparedCache:
 
 
 SHELF = PreparedCache()
-"""Cache of this process."""
+"""Cache of prepared data of this process."""
 
 
 def obtain(recipe: Recipe, grid: Grid, stopwatch: Stopwatch | None = None) -> Generator[Step, None, Prepared]:
-    """Return the data for this map; if it has to be made, yield the progress.
+    """Return the data for this map from the cache; if it is not there, make it and yield the progress.
 
     Args:
         recipe: recipe of the data.
         grid: map.
-        stopwatch: clock in seconds that measures the time of making it; None: not measured.
+        stopwatch: clock in seconds that measures the time of making the data; None: not measured.
     """
     key = recipe.key(grid)
     found = SHELF.get(key, recipe)
@@ -254,35 +254,35 @@ def obtain(recipe: Recipe, grid: Grid, stopwatch: Stopwatch | None = None) -> Ge
 
 
 def fetch(recipe: Recipe, grid: Grid) -> Prepared:
-    """Return the data for this map; make it if necessary. If a thread is making it already, wait for that thread."""
+    """Return the data for this map; make it if necessary, or wait for the prefetch thread if it is making it."""
     being_made = _PREFETCHING.get(recipe.key(grid)) if _PREFETCHING else None
     if being_made is not None and not _IS_PREFETCH_THREAD.get():
         being_made.result()
     return _run_to_end(obtain(recipe, grid))
 
 
-_PREFETCHING: dict[str, Future[None]] = {}  # data that the thread is making, by key; set when it is made or cancelled
-_IS_PREFETCH_THREAD = ContextVar("is_maker", default=False)  # whether this is the thread of _PREFETCH_EXECUTOR
-_LAST_REQUESTS: dict[int, int] = {}  # number of the last request of each owner; 0: cancelled
+_PREFETCHING: dict[str, Future[None]] = {}  # by key: data being made by the prefetch thread
+_IS_PREFETCH_THREAD = ContextVar("is_maker", default=False)  # whether this code runs in the prefetch thread
+_LAST_REQUESTS: dict[int, int] = {}  # by owner: number of its last request; 0: cancelled
 _PREFETCH_EXECUTOR = ThreadPoolExecutor(1, "ahead")
 
 
 def make_ahead(owner: int, steps: Iterator[Step]) -> None:
-    """Prefetch data in a thread. A later `fetch` finds it finished, or waits for it.
+    """Make data ahead in the prefetch thread. A later `fetch` finds it finished, or waits for it.
 
-    Only the last request of an owner counts: earlier ones are cancelled or never begun. Results of the simulation do
-    not depend on prefetching.
+    Only the last request of an owner is carried out: earlier requests are cancelled, or not begun. Results of the
+    simulation do not depend on prefetching.
 
     Args:
         owner: id of the requester.
-        steps: iterator that makes the data, from a map that is not edited meanwhile.
+        steps: iterator that makes the data. Its map must not be edited meanwhile.
     """
     _LAST_REQUESTS[owner] = number = _LAST_REQUESTS.get(owner, 0) + 1
     _PREFETCH_EXECUTOR.submit(_prefetch_steps, owner, number, steps)
 
 
 def give_up_ahead() -> None:
-    """Cancel all prefetching at the end of the program, which would otherwise wait for the thread."""
+    """Cancel all prefetching. Otherwise the program would wait for the prefetch thread when it ends."""
     _LAST_REQUESTS.update(dict.fromkeys(_LAST_REQUESTS, 0))
 
 

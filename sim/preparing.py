@@ -1,4 +1,4 @@
-"""Preparation of all data that some agents need on a map, in steps, before the agents are created."""
+"""Preparation, in steps, of all data that agents need on a map, before these agents are created (prepared.py)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -16,7 +16,9 @@ def preparing(
     ends: tuple[int, int],
     stopwatch: Stopwatch | None = None,
 ) -> Iterator[Step]:
-    """Make the data of each agent in turn, and yield the progress. On a cancel, finished data stays in the cache.
+    """Make the data of each agent in turn, and yield the progress.
+
+    If the caller stops the iteration, finished data stays in the cache.
 
     Args:
         configs: agents that will be created.

@@ -5,12 +5,12 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-"""Folder of main.py: a checkout, or the private folder of the installed package."""
+"""Folder of main.py: a checkout of the repository, or the private folder of the installed package."""
 
 ASSETS = ROOT / "assets"
 """Folder of the examples, lessons, maps and experiments that come with the program."""
 
-IS_INSTALLED = ROOT.name == "_app"
+IS_INSTALLED = ROOT.name == "_app"  # whether the program was installed as a package
 
 
 def version() -> str:

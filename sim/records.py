@@ -1,4 +1,7 @@
-"""Records of solved problems of a map, made before the run: see sim/kernels/records.py and sim/prepared.py."""
+"""Records of solved problems of a map, made before the run as prepared data (prepared.py).
+
+A record is the solution of one problem as a list of cells, compressed by sim/kernels/records.py.
+"""
 
 import os
 import random
@@ -22,11 +25,11 @@ Pair = tuple[int, int]
 
 
 RECORDS = "records"
-"""Kind of this prepared data."""
+"""Kind of this data, as in `Prepared.kind`."""
 
 
 def recipe(params: Mapping[str, Value]) -> Recipe:
-    """Return the recipe for the number of records and the seed that an agent's parameters give."""
+    """Return the recipe of the records for an agent, from its parameters `records` (their number) and `seed`."""
     count, seed = int(params["records"]), int(params["seed"])
     return Recipe(RECORDS, params_of(params, "records", "seed"), lambda grid: _make(grid, count, seed), Records)
 
@@ -43,10 +46,10 @@ def _make(grid: Grid, count: int, seed: int) -> Making:
 
 
 def draw_pairs(grid: Grid, count: int, seed: int) -> list[Pair]:
-    """Return random pairs of start and goal, uniformly from the largest component of the map.
+    """Return random pairs of start and goal, drawn uniformly from the largest connected part of the map.
 
-    The list has at most as many pairs as there are different problems, because a tiny map would only repeat them. It
-    is empty if the component has only one cell.
+    There are at most as many pairs as this part has different problems, because more would only repeat them. The list
+    is empty if the part has only one cell.
     """
     cells = np.empty(grid.cells, np.int32)
     size = int(kernels.largest_component(grid.ground, np.zeros(grid.cells, np.int32), cells))
@@ -58,7 +61,7 @@ def draw_pairs(grid: Grid, count: int, seed: int) -> list[Pair]:
 
 
 def _solve_all(grid: Grid, pairs: Sequence[Pair]) -> Iterator[tuple[list[npt.NDArray[np.int32]], int]]:
-    """Yield records and expansions for the pairs in their order, batch by batch, solved on all cores.
+    """Solve the problems on all cores; yield for each batch of pairs, in order, its records and its expansions.
 
     The records do not depend on the number of cores.
     """
@@ -84,7 +87,7 @@ def _solve_all(grid: Grid, pairs: Sequence[Pair]) -> Iterator[tuple[list[npt.NDA
 
 
 class _Solver:
-    """Worker with memory of its own."""
+    """Solver of problems with buffers of its own, so that threads can run several at the same time."""
 
     def __init__(self, grid: Grid) -> None:
         self.ground, self.search = grid.ground, new_search(grid.cells)
@@ -116,7 +119,10 @@ def _tables(grid: Grid, solved: Sequence[npt.NDArray[np.int32]]) -> Records:
 
 
 def tree_order(ends: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Return the order of records in a balanced k-d tree: the middle of each part splits it, along alternating axes."""
+    """Return the order of records in a balanced k-d tree over their ends.
+
+    The middle record of each part splits the part, along the axes in turn.
+    """
     order = np.arange(len(ends), dtype=np.int32)
     parts = [(0, len(ends), 0)]
     while parts:

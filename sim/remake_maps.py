@@ -41,7 +41,7 @@ def make(name: str) -> Generated:
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """Yield name and text of every file that belongs into the folder."""
+    """Yield name and text of every file that belongs into assets/maps."""
     sections = [_INTRODUCTION]
     for name in RECIPES:
         made = make(name)
@@ -72,7 +72,7 @@ def _cells(cells: Sequence[Point]) -> list[list[int]]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write every file into the folder given, or into assets/maps."""
+    """Write every file into the folder `arguments[0]`, or into assets/maps without arguments."""
     folder = Path(arguments[0]) if arguments else FOLDER
     for name, text in files():
         write_atomically(folder / name, text.encode("ascii"))

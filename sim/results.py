@@ -1,4 +1,4 @@
-"""Results of runs without a window: the outcome and all measures of an agent as one line of plain data."""
+"""Results of runs without a window: one line of plain data per agent, with its outcome and all measures."""
 
 import math
 from collections import Counter, defaultdict
@@ -24,7 +24,8 @@ PLACED = frozenset(
     {"cost", "optimal", "suboptimality", "moves", "back_moves", "nonoptimal_moves", "revisits"}
     | {"expansions", "max_expansions", "restarts", "trial"}
 )
-"""Keys of measures that `result` writes at fixed positions, or, as the trial, only for agents with several trials."""
+"""Keys of measures that `result` does not append automatically: it writes them at fixed positions, except for the
+number of the trial, which only `trial_result` writes."""
 
 
 def outcome_of(world: World, walker: Walker, if_active: str) -> str:
@@ -33,7 +34,7 @@ def outcome_of(world: World, walker: Walker, if_active: str) -> str:
     Args:
         world: world at the end of the run.
         walker: agent.
-        if_active: outcome of an agent that was still active, which is the reason why the run ended.
+        if_active: outcome to return for an agent that was still active: the reason why the run ended.
     """
     if walker.offence is not None:
         return FAILED if walker.offence.is_failure else BROKE_RULES
@@ -48,7 +49,10 @@ def outcome_of(world: World, walker: Walker, if_active: str) -> str:
 
 
 class Proofs:
-    """Last tick in which each agent proved that there is no path. Its rows contain it only until the next advance."""
+    """Last tick in which each agent proved that there is no path.
+
+    It is stored here, because the rows of an agent exist only until the next advance.
+    """
 
     def __init__(self) -> None:
         self._ticks: dict[int, int] = {}
@@ -56,7 +60,7 @@ class Proofs:
     def look(self, walkers: Iterable[Walker]) -> None:
         """Update the ticks after an advance.
 
-        Statuses are checked before rows, because rows are slow to read and most agents of a crowd have arrived.
+        Each status is checked before the rows, because reading rows is slow and most agents of a crowd have arrived.
         """
         for walker in walkers:
             if walker.agent.status in (Status.NO_PATH, Status.GAVE_UP) and walker.bare_rows.size:
@@ -72,7 +76,7 @@ def result(
 ) -> dict[str, Any]:
     """Return the result line of an agent.
 
-    The keys up to `digest` are the published ones. All measures that have no fixed position follow automatically.
+    The order of keys up to `digest` is published and fixed. All measures without a fixed position follow automatically.
 
     Args:
         world: world at the end of the run.
@@ -80,7 +84,7 @@ def result(
         outcome: how the agent ended, see `outcome_of`.
         map_name: name of the map for the line.
         no_path_tick: tick in which the agent proved that there is no path; None: it did not.
-        more: further keys for the line.
+        more: further entries of the line.
     """
     metrics = world.metrics(walker)
     optimal = metrics.optimal if metrics.optimal != float("inf") else None
@@ -119,8 +123,8 @@ def result(
 def trial_result(line: dict[str, Any], trial: Trial, outcome: str = REACHED) -> dict[str, Any]:
     """Return the result line of one trial of an agent whose whole result is `line`.
 
-    Numbers that are not counted per trial (max_expansions, first_move, planning_ms, digest) describe the whole run, or
-    are null.
+    Numbers that are not counted per trial, such as max_expansions, first_move, planning_ms and digest, are those of the
+    whole run, or None.
     """
     return {
         **line,
@@ -147,7 +151,7 @@ def trial_result(line: dict[str, Any], trial: Trial, outcome: str = REACHED) -> 
 
 
 Group = tuple[str, str]
-"""Name of a group and key of its algorithm. The name for an agent without a group is its label and id."""
+"""Name of a group, and key of its algorithm. An agent without a group is a group of its own, named by label and id."""
 
 
 def group_of(walker: Walker) -> Group:
@@ -174,9 +178,9 @@ def group_ms(world: World) -> dict[Group, float]:
 class TickTimes:
     """Milliseconds of each tick of a run, in total and by group."""
 
-    limit: float = 0.0  # last limit of a tick in ms for all agents; 0: no tick had one
-    every: list[float] = field(default_factory=list)  # ms of each whole tick
-    # Milliseconds of each group, only for ticks in which one of its agents planned.
+    limit: float = 0.0  # last time limit of a tick in ms, for all agents together; 0: no tick had a limit
+    every: list[float] = field(default_factory=list)  # duration of each tick in ms, with all agents
+    # By group: its duration in ms in each tick in which any of its agents planned.
     groups: defaultdict[Group, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def take(self, world: World, ms: float) -> None:
@@ -205,7 +209,7 @@ def group_lines(world: World, outcomes: Iterable[tuple[Walker, str]], times: Tic
 
 
 def _spread(name: str, ms: Sequence[float]) -> dict[str, float | None]:
-    """Return median, 99th percentile and maximum of some times, with keys that begin with `name`."""
+    """Return median, 99th percentile and maximum of times in ms, under keys that begin with `name`."""
     if not ms:
         return {f"{name}_median": None, f"{name}_p99": None, f"{name}_worst": None}
     return {
@@ -216,7 +220,7 @@ def _spread(name: str, ms: Sequence[float]) -> dict[str, float | None]:
 
 
 _COUNTED_IN_GROUPS = (GAVE_UP, BROKE_RULES, FAILED, REMOVED, INTERRUPTED)
-"""Outcomes that the line of a group counts, in addition to agents that arrived or have no path."""
+"""Outcomes that the line of a group counts one by one, in addition to agents that arrived or have no path."""
 
 
 def _group_line(world: World, kind: str, members: Sequence[Walker], outcomes_of_group: Iterable[str]) -> dict[str, Any]:
@@ -247,7 +251,7 @@ def _group_line(world: World, kind: str, members: Sequence[Walker], outcomes_of_
     }
 
 
-_PATIENCE = 100  # ticks on one cell, per cell of the map, after which an agent counts as stuck
+_PATIENCE = 100  # an agent counts as stuck after this number x the number of cells of the map, in ticks without a move
 
 
 def steps_alone(
@@ -259,16 +263,15 @@ def steps_alone(
 ) -> Iterator[None]:
     """Advance a world with one agent and no changes, and yield after each step.
 
-    The iteration ends when the agent is done, has no moves or ticks left, or has not moved for longer than any search
-    can take. An agent moves at most once per tick, so a step of as many ticks as moves are left cannot exceed the
-    limit of moves.
+    The iteration ends when the agent is done, has used up its moves or ticks, or has not moved for longer than any
+    search can take. An agent moves at most once per tick, so a step has at most as many ticks as moves are left.
 
     Args:
         world: world with one agent and without changes of the map.
         walker: the agent.
-        max_moves: maximum of moves.
-        longest_step: returns the maximum of ticks for the next step.
-        max_ticks: maximum of ticks.
+        max_moves: maximum number of moves.
+        longest_step: function that returns the maximum number of ticks of the next step.
+        max_ticks: maximum number of ticks.
     """
     patience = _PATIENCE * world.grid.cells
     moves = last_move = 0

@@ -1,8 +1,9 @@
 """Rules that the referee checks, and the replacement of an agent that broke one.
 
-Moves, expansions and statuses are checked as they are reported. An agent that breaks a rule does not move any more and
-is marked with rule, tick and cell; the others continue. The checks of every tick cost next to nothing: the cell of the
-agent, the counts in its row, and, when it reports that there is no path, a distance that the referee knows anyway.
+The referee checks moves, expansions and statuses when an agent reports them. An agent that breaks a rule is stopped
+for the rest of the run, with a record of the violation (what, tick and cell); the other agents continue. The checks
+cost next to nothing: they need the cell of the agent, the counts in its row (log.ROW, its report about one tick),
+and, if it reports that there is no path, a distance that the referee knows in most cases.
 """
 
 from collections.abc import Callable
@@ -20,7 +21,7 @@ T = TypeVar("T")
 
 
 class AgentFailedError(Exception):
-    """Failure of an agent's code. The text describes the failure and, if known, names file and line."""
+    """Failure of an agent's code. The text describes the failure, with file and line if they are known."""
 
 
 class AgentTooSlowError(AgentFailedError):
@@ -28,13 +29,13 @@ class AgentTooSlowError(AgentFailedError):
 
 
 class UserAgent:
-    """Agent that runs a user's code. Every call of that code may fail, also storing and loading its state."""
+    """Agent that runs a user's code. Every call of that code may fail, even a call to store or load its state."""
 
     agent: Agent | None  # object created by the user's code; None if its creation failed
 
     @property
     def code(self) -> str:
-        """Return the name of the code that runs, such as "mine 1a2b3c4d"."""
+        """Return the name and version of the user's code, such as "mine 1a2b3c4d"."""
         raise NotImplementedError
 
     def run_user_code(self, do: Callable[[], T]) -> T:
@@ -61,22 +62,22 @@ class Violation:
     """Reason why an agent was stopped."""
 
     what: str  # description such as "moved from (1, 0) to (5, 5), which is no legal move"
-    tick: int  # world tick of the offence
-    place: tuple[int, int]  # cell (x, y) of the agent since then
-    is_failure: bool = False  # whether its code failed, instead of breaking a rule
+    tick: int  # world tick of the violation
+    place: tuple[int, int]  # cell (x, y) on which the agent was stopped
+    is_failure: bool = False  # True: its code failed. False: it broke a rule
 
     @property
     def word(self) -> str:
         return OFFENCE_WORDS[self.is_failure]
 
     def told(self, label: str) -> str:
-        """Return one sentence for a message. It leaves out the tick, which messages name themselves."""
+        """Return a sentence about the violation for a message. The tick is left out, because every Note has one."""
         x, y = self.place
         return f"{label} {self.word} on ({x}, {y}): {self.what}"
 
 
 class StoppedAgent:
-    """Replacement for an agent that was stopped: it shows the last view of that agent, and does nothing."""
+    """Replacement for an agent that was stopped: it does nothing, and shows the last view of that agent."""
 
     takes_bare_rows = True
     status = Status.GAVE_UP
@@ -112,11 +113,11 @@ class StoppedAgent:
 
 
 def wrong_count(count: object, asked: int) -> str | None:
-    """Return an error message about the number of ticks that `advance` returned, or None if it is possible.
+    """Return an error message about the number of ticks that `advance` returned, or None if that number is possible.
 
     Args:
         count: return value of `Agent.advance`.
-        asked: number of ticks that it was called for.
+        asked: number of ticks for which `advance` was called.
     """
     if not isinstance(count, int | np.integer):
         return f"advance returned {count!r}; expected the number of ticks done"

@@ -1,23 +1,25 @@
-"""Time limit of a tick: how many agents to serve between two readings of the clock, and when to stop."""
+"""Time limit of a tick: how many agents plan between two readings of the clock, and when to stop.
+
+A turn is the planning of one agent in one tick. To serve an agent is to give it its turn.
+"""
 
 from collections.abc import Callable
 
 _ESTIMATE_FACTOR = (
-    1.1  # factor by which an estimate rises or falls towards each measurement, so that it approaches the median
+    1.1  # factor by which an estimate rises or falls after each measurement, so that it approaches the median
 )
 
 
 class TickTimer:
     """Timer that divides the time of a tick among agents that plan in round-robin order.
 
-    Reading the clock and starting a kernel call cost 5 to 10 us; the turn of one agent takes 1 us to several ms. Half
-    of the turns that should still fit are served between two readings, so that the last readings are one turn apart.
-    The tick ends within half a turn of its limit, and the number of readings grows with the logarithm of the number of
-    agents.
+    Reading the clock and starting a kernel call cost 5 to 10 us; a turn takes 1 us to several ms. Between two readings,
+    half of the turns are served for which there should be time, so that the last readings are one turn apart. The tick
+    ends within half a turn of its limit, and the number of readings grows with the logarithm of the number of agents.
     """
 
     def __init__(self) -> None:
-        self._mean_turn_s = 0.0  # mean time of a turn in this tick, or at its beginning in the last tick; 0: unknown
+        self._mean_turn_s = 0.0  # mean time of a turn in this tick, at first in the last tick; 0: unknown
         self._closing_s = 0.0  # estimated time between the last reading of the clock in a tick and the end of the tick
         self._begin_s = self._first_turn_s = self._last_look_s = self._end_s = 0.0
         self._batch = 0
@@ -29,7 +31,7 @@ class TickTimer:
         self._first_turn_s, self._batch = 0.0, 0
 
     def next_batch(self, served: int) -> int:
-        """Return how many agents to serve before the next call; 0: the time is up. `served`: agents served so far."""
+        """Return how many agents to serve before the next call; 0: time is up. `served`: number served so far."""
         now = self._last_look_s = self._clock()
         if not served:
             self._first_turn_s = now
