@@ -98,5 +98,6 @@ def _undo_event(grid: Grid, event: Event) -> Event:
 
 
 def _sample_cells(generator: np.random.Generator, cells: npt.NDArray[np.intp], share: float) -> npt.NDArray[np.int32]:
+    """Return a random sample of `cells`, in ascending order. `share`: share of the cells to draw, from 0 to 1."""
     chosen = generator.choice(cells, round(cells.size * share), replace=False, shuffle=False)
     return np.sort(chosen).astype(np.int32)

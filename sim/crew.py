@@ -106,8 +106,9 @@ class AgentBatch:
         self._run, self._read_sums = CachedDispatch(kernel), CachedDispatch(read_sums)
         self._change = walkers[0].agent.batch_change  # type: ignore[attr-defined]
         self._rules: Any = np.zeros(len(walkers), RULE)
-        self._prototype_memory = _kernel_memory_of(walkers[0])
+        self._prototype_memory = _kernel_memory_of(walkers[0])  # gives kernels the types of the arrays
         self._part_sizes = _part_sizes(parts[0])
+        # [agents, arrays] address of each array in the memory of each agent.
         self._table = np.array([_array_addresses(own) for own in parts], np.int64)
         self.results = np.zeros(len(walkers), RESULT)
         self.ids = tuple(walker.id for walker in walkers)
@@ -266,6 +267,7 @@ def _parts_of(walker: "Walker") -> list[Any]:
 
 
 def _collect_parts(memory: tuple[Any, ...], found: list[Any]) -> None:
+    """Append the arrays and numbers in nested tuples to `found`, depth first."""
     for part in memory:
         if isinstance(part, tuple):
             _collect_parts(part, found)
@@ -322,8 +324,10 @@ def _iter_arrays(memory: tuple[Any, ...]) -> "Iterator[Any]":
 
 
 def _part_sizes(parts: Sequence[Any]) -> tuple[int, ...]:
+    """Return the number of elements of each array, and each plain number itself, as a key of batches."""
     return tuple([part if isinstance(part, int) else part.size for part in parts])
 
 
 def _array_addresses(parts: Sequence[Any]) -> list[int]:
+    """Return the memory address of each array; plain numbers have none."""
     return [part.ctypes.data for part in parts if not isinstance(part, int)]

@@ -40,7 +40,7 @@ _TICKS_BEFORE_CHANGE = 2
 _UNLIMITED = int(distance.UNLIMITED)
 
 
-_count = CachedDispatch(referee.count_nonoptimal)
+_count = CachedDispatch(referee.count_nonoptimal)  # kernel that judges moves
 
 
 @dataclass

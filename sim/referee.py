@@ -114,6 +114,7 @@ class Referee:
         return int(count)
 
     def _ask_with_stopwatch(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
+        """Call `_ask` and add the time that it took to `planning_s`."""
         assert self.stopwatch is not None
         before = self.stopwatch()
         count = self._ask(walker, rows, tick, budget)

@@ -569,6 +569,7 @@ class World:
         return {name: value for name, value in self.__dict__.items() if name not in _TRANSIENT_ATTRIBUTES}
 
     def _run_walker(self, walker: Walker, ticks: int) -> int:
+        """Let an unbatched walker plan and act; return the ticks in which it acted. A `clock` measures the time."""
         before = self.clock() if self.clock else 0.0
         done = self.referee.run_walker(walker, self.tick, ticks, walker.budget or self.budget)
         if self.clock:
@@ -582,6 +583,7 @@ class World:
         self._edit_map(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
 
     def _edit_map(self, blocked: npt.NDArray[np.int32], freed: npt.NDArray[np.int32]) -> None:
+        """Block and free cells, except cells that must not be blocked, and notify all agents of the change."""
         self.measuring.prepare_change()
         self._notify_of_map_change(self.grid.edit(blocked[self._may_block(blocked)], freed))
 
@@ -707,6 +709,7 @@ class World:
             self._move_own_goal(cell, walker, path)
 
     def _can_be_goal(self, cell: int) -> bool:
+        """Return whether a cell is free, as every goal must be when it is set; if not, add a note."""
         if not self.grid.is_free(cell):
             self.note(f"the goal cannot be at {self.grid.xy(cell)}: that cell is blocked")
             return False
@@ -790,6 +793,7 @@ class World:
         self._ids_of_stale_optima = {walker.id for walker in walkers} - {walker.id for walker in same}
 
     def _update_shared_optimum(self) -> None:
+        """Compute the optimum between the shared start and the shared goal on the present map."""
         self.optimal, self.optimal_moves = self.measuring.cheapest_way(self.start)
         self._is_shared_optimum_stale = False
 
@@ -848,6 +852,7 @@ class World:
         walker.agent.set_param(name, params[name])
 
     def set_random_changes(self, changes: RandomChanges) -> None:
+        """Replace the schedule of random map changes."""
         self.random_changes = changes
 
     def set_tick_ms(self, milliseconds: float) -> None:
@@ -865,6 +870,7 @@ class World:
             walker.most_trials = count if walker.spec.keeps_h else 1
 
     def remove_agent(self, agent: int) -> None:
+        """Remove an agent. If there is no such agent, add a note."""
         if self.walker(agent) is None:
             self._note_missing_agent(agent)
         self.walkers = [w for w in self.walkers if w.id != agent]
@@ -877,6 +883,7 @@ class World:
         return found
 
     def _note_missing_agent(self, agent: int) -> None:
+        """Add a note that a command refers to an agent that the world does not have."""
         self.note(f"agent {agent} is not there")
 
     def add_agent(self, config: AgentConfig, agent: int | None) -> None:
@@ -898,6 +905,7 @@ class World:
         return self.measuring.distance(cell)
 
     def _invalidate_distances(self) -> None:
+        """Invalidate all true distances, because the map or the shared goal has changed."""
         self.measuring.changed(self.goal, self.walkers[0].position if self.walkers else self.start)
 
     def metrics(self, walker: Walker) -> Metrics:
