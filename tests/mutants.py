@@ -162,7 +162,7 @@ MUTANTS = (
     world("self._next_id = max(self._next_id, number + 1)", "self._next_id = number + 1"),
     # time
     command_log("and entry.tick > after]", "and entry.tick >= after]"),
-    history("and (now := world.digest()) != self.digests[place]:", "and not (now := self.digests[place]):"),
+    history("and (now := world.digest()) != self.digests[index]:", "and not (now := self.digests[index]):"),
     history("kept_to = tick if keeps_now else tick - 1", "kept_to = tick"),
     history("del self.digests[tick // DIGEST_EVERY + 1 :]", "del self.digests[tick // DIGEST_EVERY + 2 :]"),
     timeline("head.is_stale or head.tick > tick or (", "head.is_stale or ("),
@@ -175,7 +175,7 @@ MUTANTS = (
     journal("gone.parent if line.parent == number", "None if line.parent == number"),
     selecting("and deed.tick <= self.session.tick]", "and deed.tick <= self.session.run.end]"),
     rewriting("self.log.forget_by_hand(now, self.end)", "self.log.forget_by_hand(now, self.recorded_end)"),
-    rewriting("present = max(self.target, self._missed)", "present = self.target"),
+    rewriting("present = max(self.target, self._tick_before_edit)", "present = self.target"),
     session_file("if numbers.count(number) > 1}", "if numbers.count(number) > 2}"),
     session_file("return command.config == scripted.config", "return True"),
     png(
@@ -229,7 +229,7 @@ MUTANTS = (
     keyframes("        self.failures.note_stored(codes)\n", ""),
     sealing("_SEALED if memoryview(root).readonly else _LOCKED", "_LOCKED"),
     failures("if error.is_loading or error.is_final:", "if error.is_loading:"),
-    failures("            self._skips[code] -= 1\n", "            self._skips[code] = 0\n"),
+    failures("            self._skips_left[code] -= 1\n", "            self._skips_left[code] = 0\n"),
     # selecting, switches, shrunk maps
     selecting("letters[from_there] = grid.freed(from_there)", 'letters[from_there] = ord(".")'),
     selecting("letters[place.cells(grid)] = piece.letters_at(place, grid)", 'letters[place.cells(grid)] = ord("@")'),

@@ -235,7 +235,7 @@ def share_touched(memories):
 @pytest.mark.parametrize("knows_pages", [True, False])
 def test_a_keyframe_is_the_same_where_nobody_tells_which_pages_were_touched(monkeypatch, knows_pages):
     if not knows_pages:
-        monkeypatch.setattr(asked, "_PAGEMAP", "/nowhere")
+        monkeypatch.setattr(asked, "_PAGEMAP_FILE", "/nowhere")
     world = big_world("tba", "rtb-wa", side=128)
     frame = take(world)
     for _ in range(3):

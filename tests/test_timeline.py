@@ -32,12 +32,12 @@ class Sessions(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self._spacing = timelines.SPACING, timelines.NEAR_SPACING, timelines._BYTES_A_WORK
+        self._spacing = timelines.SPACING, timelines.NEAR_SPACING, timelines._BYTES_PER_WORK
         # Small worlds do little work: with keyframes as rare as in large ones there would be none to go wrong.
-        timelines.SPACING, timelines.NEAR_SPACING, timelines._BYTES_A_WORK = 400.0, 60.0, 1 << 40
+        timelines.SPACING, timelines.NEAR_SPACING, timelines._BYTES_PER_WORK = 400.0, 60.0, 1 << 40
 
     def teardown(self) -> None:
-        timelines.SPACING, timelines.NEAR_SPACING, timelines._BYTES_A_WORK = self._spacing
+        timelines.SPACING, timelines.NEAR_SPACING, timelines._BYTES_PER_WORK = self._spacing
         if hasattr(self, "tree"):
             for branch in self.tree.branches.values():
                 check_whole(branch.timeline)
@@ -185,7 +185,7 @@ def close_keyframes(monkeypatch):
     """Keyframes as close in a small run as they are in one a hundred times as large."""
     monkeypatch.setattr(timelines, "SPACING", 400.0)
     monkeypatch.setattr(timelines, "NEAR_SPACING", 60.0)
-    monkeypatch.setattr(timelines, "_BYTES_A_WORK", 1 << 40)
+    monkeypatch.setattr(timelines, "_BYTES_PER_WORK", 1 << 40)
 
 
 def test_a_seek_in_pieces_leaves_the_world_alone_until_it_arrives(close_keyframes):
@@ -380,7 +380,7 @@ def test_a_keyframe_comes_a_frame_after_the_tick_that_made_it_due(close_keyframe
             line.advance(1)
             if not wanted and line._wants_keyframe(line._present()):
                 due.append(line.tick)
-            if line._taking is not None:
+            if line._pending_keyframe is not None:
                 taken.append(line.tick)
         line.settle()
     assert len(taken) > 5 and taken == [tick + 1 for tick in due[: len(taken)]]

@@ -43,7 +43,7 @@ class Branch:
 
     number: int
     name: str
-    parent: int | None  # number of the branch that this one was created from; None: none
+    parent: int | None  # number of the branch from which this branch was split; None: it has no parent
     made_at: int  # tick at which the branch was split from its parent
     timeline: Timeline
     tree: "BranchTree"
@@ -68,8 +68,8 @@ class BranchState:
     number: int
     name: str
     parent: int | None
-    at: int  # Branch.made_at
-    tick: int  # tick that was shown
+    at: int  # tick at which the branch was split from its parent (Branch.made_at)
+    tick: int  # tick that was on screen when the state was saved
     horizon: int  # last tick that the branch had reached
     entries: tuple[Entry, ...]
 
@@ -77,11 +77,12 @@ class BranchState:
 class Watcher:
     """Listener for changes of a branch tree, such as a journal. The tree calls each method after the change.
 
-    entries_changed(branch, altered, gone): entries were added or altered, and the entries with the ids `gone` removed.
+    entries_changed(branch, altered, gone): log entries `altered` were added or changed, those with ids `gone` removed.
     branch_made(branch): a branch was created as a copy of its parent at the tick `Branch.made_at`.
-    branch_renamed(branch), branch_deleted(branch): as the names say.
+    branch_renamed(branch): the branch has a new name.
+    branch_deleted(branch): the branch was removed from the tree.
     branch_put(branch): an earlier state of the branch was restored, or a deleted branch created again.
-    links_changed(groups): the groups of linked branches are now these.
+    links_changed(groups): the links have changed; `groups` lists the numbers of the branches in each group.
     """
 
     def entries_changed(self, branch: Branch, altered: Sequence[Entry], gone: Sequence[int]) -> None: ...
@@ -111,16 +112,16 @@ class BranchTree:
         self.store = KeyframeStore(budget)
         self.branches: dict[int, Branch] = {}
         self.watcher: Watcher | None = None
-        self._groups: list[set[int]] = []  # numbers of branches that are linked
-        self._next = ROOT  # number of the next branch
+        self._groups: list[set[int]] = []  # groups of linked branches, each as the numbers of its branches
+        self._next_number = ROOT  # number of the next branch
         self._made(self._grow(Timeline(setup, self.store), self._new_number(), "run", None, 0))
 
     def __getitem__(self, number: int) -> Branch:
         return self.branches[number]
 
     def _new_number(self) -> int:
-        self._next += 1
-        return self._next - 1
+        self._next_number += 1
+        return self._next_number - 1
 
     def _grow(self, timeline: Timeline, number: int, name: str, parent: int | None, at: int) -> Branch:
         branch = Branch(number, name[:MAX_BRANCH_NAME], parent, at, timeline, self)
@@ -154,7 +155,7 @@ class BranchTree:
         Raises:
             ConfigError: The tree has MAX_BRANCHES branches already.
         """
-        self._check_room()
+        self._check_branch_count()
         parent = self[number].timeline
         at = parent.target if tick is None else tick
         return self._made(self._grow(parent.fork(at), self._new_number(), name or self._free_name(), number, at))
@@ -164,25 +165,28 @@ class BranchTree:
         return next(name for i in range(1, len(taken) + 2) if (name := f"branch {i}") not in taken)
 
     def _keep_future(self, branch: Branch, timeline: Timeline) -> None:
-        """Keep the future of a timeline as a new branch, before a command overwrites it, unless a branch has it."""
+        """Keep the future of a timeline as a new branch, because a command is about to overwrite it.
+
+        Do nothing if another branch has the same log, because that branch already keeps this future.
+        """
         others = [other.timeline.entries() for other in self.branches.values() if other is not branch]
         if timeline.entries() in others:
             return
-        self._check_room()
+        self._check_branch_count()
         name = self._name_of_kept(branch, timeline.tick)
         self._made(self._grow(timeline.fork(), self._new_number(), name, branch.number, timeline.tick))
 
     def _name_of_kept(self, branch: Branch, tick: int) -> str:
-        """Return a free name for a kept future, made of its branch's name and the tick of the change.
+        """Return an unused name for a kept future: the name of its branch, and the tick of the change as a suffix.
 
-        If that branch is a kept future itself, the suffix with its tick is replaced, so that names do not grow.
+        If the branch is itself a kept future, its suffix is replaced, so that names do not grow.
         """
         origin, taken = branch.name.partition(_KEPT)[0], {other.name for other in self.branches.values()}
-        names = (with_end(origin, f"{_KEPT}{tick}{again}", MAX_BRANCH_NAME) for again in _agains())
+        names = (with_end(origin, f"{_KEPT}{tick}{again}", MAX_BRANCH_NAME) for again in _unique_suffixes())
         return next(name for name in names if name not in taken)
 
-    def _check_room(self) -> None:
-        """Raise a ConfigError if the tree is full; a branch that does not fit into a file would be lost by saving."""
+    def _check_branch_count(self) -> None:
+        """Raise a ConfigError if the tree has MAX_BRANCHES branches: a file with more branches cannot be read again."""
         if len(self.branches) >= MAX_BRANCHES:
             raise ConfigError(f"expected at most {MAX_BRANCHES:,} branches, got one more; delete one first")
 
@@ -213,16 +217,16 @@ class BranchTree:
     def link(self, numbers: Iterable[int]) -> None:
         """Link branches: from now on a command to one of them goes to all of them."""
         wanted = set(numbers)
-        self._regroup([group - wanted for group in self._groups] + [wanted])
+        self._replace_link_groups([group - wanted for group in self._groups] + [wanted])
 
     def unlink(self, number: int) -> None:
-        self._regroup([group - {number} for group in self._groups])
+        self._replace_link_groups([group - {number} for group in self._groups])
 
     def relink(self, groups: Iterable[Iterable[int]]) -> None:
         """Replace all links by these groups; numbers of missing branches are ignored."""
-        self._regroup([set(group) & set(self.branches) for group in groups])
+        self._replace_link_groups([set(group) & set(self.branches) for group in groups])
 
-    def _regroup(self, groups: list[set[int]]) -> None:
+    def _replace_link_groups(self, groups: list[set[int]]) -> None:
         groups = [group for group in groups if len(group) > 1]
         if groups != self._groups:
             self._groups = groups
@@ -230,15 +234,15 @@ class BranchTree:
                 self.watcher.links_changed(self.groups())
 
     def mates(self, number: int) -> tuple[int, ...]:
-        """Return the numbers of a branch and of all branches linked with it, itself first."""
+        """Return the number of a branch, followed by the numbers of all branches linked with it."""
         group = next((group for group in self._groups if number in group), {number})
         return number, *sorted(group - {number})
 
     def do(self, number: int, command: Command, stroke: int = 0) -> list[Entry]:
         """Apply a command at the present tick of a branch, to that branch and to all branches linked with it.
 
-        A linked branch that shows another tick gets the command inserted at this one. All entries belong to one stroke,
-        because the user did one thing.
+        In a linked branch that shows another tick, the command is inserted at the present tick of the given branch. All
+        entries share one stroke number, because they come from one action of the user.
 
         Returns:
             The new log entries, starting with the entry of the branch itself.
@@ -280,15 +284,15 @@ class BranchTree:
         now: dict[str, Value | None] = {**walker.params, "budget": walker.budget}
         legal = [_legal_variant(timeline.world, walker, variant) for variant in variants]
         changes = [{name: value for name, value in variant.items() if value != now[name]} for variant in legal]
-        futures = [self._future(number, agent, change) if change else self[number] for change in changes]
+        futures = [self._branch_with_changes(number, agent, change) if change else self[number] for change in changes]
         self.link(branch.number for branch in futures)
         return futures
 
-    def _future(self, number: int, agent: int, changes: Mapping[str, Value | None]) -> Branch:
+    def _branch_with_changes(self, number: int, agent: int, changes: Mapping[str, Value | None]) -> Branch:
         branch = self.branch(number, None, ", ".join(f"{name} {value}" for name, value in changes.items()))
         for name, value in changes.items():
             group = walker.config.group if (walker := branch.timeline.world.walker(agent)) else ""
-            branch.timeline.do(_setting(agent, group, name, value), keeps_later=True)
+            branch.timeline.do(_setting_command(agent, group, name, value), keeps_later=True)
         return branch
 
     # --- states as plain values -------------------------------------------------------------------
@@ -316,7 +320,7 @@ class BranchTree:
         before = branch.timeline.entries() if branch else ()
         is_simple = branch is not None and (branch.parent, branch.made_at) == (state.parent, state.at)
         if branch is None:
-            branch = self._grow_again(self._nearest(state).fork(0), state)
+            branch = self._recreate_branch(self._nearest(state).fork(0), state)
             branch.timeline.begin_seek(state.tick)
             self.branches = dict(sorted(self.branches.items()))
         else:
@@ -325,13 +329,13 @@ class BranchTree:
         branch.timeline.horizon = max(branch.timeline.horizon, state.horizon)
         if branch.name != state.name:
             self.rename(state.number, state.name)
-        self._tell_put(branch, before, is_simple)
+        self._notify_branch_put(branch, before, is_simple)
 
-    def _tell_put(self, branch: Branch, before: Sequence[Entry], is_simple: bool) -> None:
-        """Notify the listener of a restored branch: of the changed entries if they suffice, else of all of it.
+    def _notify_branch_put(self, branch: Branch, before: Sequence[Entry], is_simple: bool) -> None:
+        """Notify the listener of a restored branch, by its changed entries if possible, otherwise by the whole branch.
 
-        Changed entries alone suffice if the branch is otherwise unchanged (`is_simple`) and the listener can rebuild
-        the order of the log from them. This saves the journal from writing the whole log for each undo.
+        The changed entries suffice if parent and split tick are unchanged (`is_simple`) and the listener can rebuild
+        the order of the log from the entries. Then the journal need not write the whole log for each undo.
         """
         after = branch.timeline.entries()
         kept = {id(entry) for entry in before} & {id(entry) for entry in after}
@@ -345,13 +349,13 @@ class BranchTree:
             self.watcher.branch_put(branch)
 
     def _nearest(self, state: BranchState) -> Timeline:
-        """Return the timeline of the parent, which has most in common with this state, or else of any branch."""
+        """Return the timeline of the state's parent, which shares most commands with it, or else of any branch."""
         origin = self.branches.get(state.parent) if state.parent is not None else None
         return (origin or next(iter(self.branches.values()))).timeline
 
-    def _grow_again(self, timeline: Timeline, state: BranchState) -> Branch:
+    def _recreate_branch(self, timeline: Timeline, state: BranchState) -> Branch:
         timeline.replace_log(state.entries)
-        self._next = max(self._next, state.number + 1)
+        self._next_number = max(self._next_number, state.number + 1)
         return self._grow(timeline, state.number, state.name, state.parent, state.at)
 
     def groups(self) -> list[list[int]]:
@@ -362,28 +366,31 @@ class BranchTree:
     def restored(
         cls, setup: Callable[[], World], states: Sequence[BranchState], budget: int | None = None
     ) -> "BranchTree":
-        """Return a tree with branches in these states; each is still seeking to its tick (Timeline.continue_seek)."""
+        """Return a tree with branches in these states.
+
+        Each branch is still seeking to its tick; finish the seek with Timeline.continue_seek().
+        """
         tree = cls(setup, budget)
         seed = tree.branches.pop(ROOT).timeline
         script = {entry.id: entry for entry in seed.entries()}
         for state in states:
-            own = tuple(_as_in_setup(entry, script) for entry in state.entries)
-            timeline = tree._grow_again(seed.fork(0), replace(state, entries=own)).timeline
+            own = tuple(_setup_entry_or(entry, script) for entry in state.entries)
+            timeline = tree._recreate_branch(seed.fork(0), replace(state, entries=own)).timeline
             timeline.horizon = state.horizon
             timeline.begin_seek(state.tick)
         seed.close()
         return tree
 
 
-def _agains() -> Iterator[str]:
+def _unique_suffixes() -> Iterator[str]:
     """Yield suffixes that make a name unique: "", " (2)", " (3)" and so on."""
     return chain([""], (f" ({number})" for number in count(2)))
 
 
-def _as_in_setup(entry: Entry, script: Mapping[int, Entry]) -> Entry:
-    """Return the setup's entry with this id if the two are equal, else the entry itself.
+def _setup_entry_or(entry: Entry, script: Mapping[int, Entry]) -> Entry:
+    """Return the setup's entry with the id of `entry` if both entries are equal, otherwise `entry` itself.
 
-    The agent number of an AddAgent is not compared if the entry has none, because the setup assigns it.
+    If `entry` is an AddAgent without an agent number, that number is not compared, because the setup assigns it.
     """
     own = script.get(entry.id)
     if own is None:
@@ -405,7 +412,7 @@ def _legal_variant(world: World, walker: Walker, variant: Mapping[str, Value | N
     return legal | ({"budget": budget} if "budget" in variant else {})
 
 
-def _setting(agent: int, group: str, name: str, value: Value | None) -> Command:
+def _setting_command(agent: int, group: str, name: str, value: Value | None) -> Command:
     """Return the command that sets a parameter or the budget of an agent, or of its whole group if it has one."""
     command: SetBudget | SetParam
     if name == "budget" or value is None:

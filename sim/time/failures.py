@@ -11,10 +11,11 @@ Part = tuple[str, object]
 value."""
 
 Fails = Callable[[list[object], list[object]], bool]
-"""Test whether the values in the first list cannot be stored and loaded, ignoring the objects in the second list."""
+"""Function that returns whether some value of the first list cannot be stored and loaded again. Objects of the second
+list are not tested where they occur inside these values."""
 
-_MAX_SKIPS = 63  # most keyframes skipped before storing is tried again
-_MAX_DEPTH = 12  # most levels of nested parts that are searched
+_MAX_SKIPPED_KEYFRAMES = 63  # most keyframes skipped between two attempts to store the state of the same code
+_MAX_PART_DEPTH = 12  # most levels of nesting at which the failing part is searched, as in `self.a.b.c`
 
 
 class StateError(Exception):
@@ -22,9 +23,9 @@ class StateError(Exception):
 
     def __init__(self, code: str, why: str, *, is_loading: bool, is_final: bool = False) -> None:
         super().__init__(why)
-        self.code = code  # UserAgent.code
-        self.is_loading = is_loading  # whether loading failed, not storing
-        self.is_final = is_final  # whether it took too long, so that it must not be tried again
+        self.code = code  # name of the user's agent code (UserAgent.code)
+        self.is_loading = is_loading  # True: loading failed; False: storing failed
+        self.is_final = is_final  # whether the attempt took too long, so that it must not be repeated
 
 
 @dataclass
@@ -36,17 +37,17 @@ class StateFailures:
     code any more, because they would be useless.
     """
 
-    messages: dict[str, str] = field(default_factory=dict)  # by code, message for the user
-    _counts: dict[str, int] = field(default_factory=dict)  # by code, failures to store since the last success
-    _skips: dict[str, int] = field(default_factory=dict)  # by code, keyframes still to be skipped
-    _given_up: set[str] = field(default_factory=set)  # codes that are never tried again
+    messages: dict[str, str] = field(default_factory=dict)  # message for the user, by name of the code
+    _counts: dict[str, int] = field(default_factory=dict)  # failures since the state was last stored, by code
+    _skips_left: dict[str, int] = field(default_factory=dict)  # keyframes to skip before the next attempt, by code
+    _abandoned_codes: set[str] = field(default_factory=set)  # codes whose state is never stored again
 
     def may_store(self, codes: Collection[str]) -> bool:
         """Return whether to try a keyframe of a world with these codes; if not, count it as skipped."""
-        waiting = [code for code in codes if self._skips.get(code)]
+        waiting = [code for code in codes if self._skips_left.get(code)]
         for code in waiting:
-            self._skips[code] -= 1
-        return not waiting and self._given_up.isdisjoint(codes)
+            self._skips_left[code] -= 1
+        return not waiting and self._abandoned_codes.isdisjoint(codes)
 
     def note_stored(self, codes: Iterable[str]) -> None:
         for code in codes:
@@ -57,18 +58,19 @@ class StateFailures:
 
         Args:
             error: the failure.
-            find_part: returns the part of the state that cannot be stored; only called if a message is needed.
+            find_part: function that returns the part of the state that cannot be stored, such as `self.lock`. It takes
+                long, so it is called only for the first failure of each code.
         """
         code = error.code
         count = self._counts[code] = self._counts.get(code, 0) + 1
-        self._skips[code] = min(2**count - 1, _MAX_SKIPS)
+        self._skips_left[code] = min(2**count - 1, _MAX_SKIPPED_KEYFRAMES)
         if error.is_loading or error.is_final:
-            self._given_up.add(code)
+            self._abandoned_codes.add(code)
         if code not in self.messages:
-            self.messages[code] = _message(error, find_part())
+            self.messages[code] = _failure_message(error, find_part())
 
 
-def _message(error: StateError, part: str) -> str:
+def _failure_message(error: StateError, part: str) -> str:
     name = error.code.split()[0]
     which = f"{part} of {name}" if part else f"The state of {name}"
     what = "loaded again" if error.is_loading else "stored"
@@ -79,19 +81,19 @@ def _message(error: StateError, part: str) -> str:
 
 
 def find_part(root: object, fails: Fails) -> str:
-    """Return the innermost part of an agent that cannot be stored or loaded, such as `self.table['a'].lock`.
+    """Return the innermost part of an agent's state that cannot be stored or loaded, such as `self.table['a'].lock`.
 
     Args:
         root: the agent, which is called `self` in the result.
         fails: test for values that cannot be stored and loaded.
 
     Returns:
-        The part; `self` if no single part fails, "" if all of it can be stored and loaded.
+        The part; `self` if no single part fails, "" if the whole state can be stored and loaded.
     """
     if not fails([root], []):
         return ""
     name, value, outer = "self", root, list[object]()
-    for _ in range(_MAX_DEPTH):
+    for _ in range(_MAX_PART_DEPTH):
         outer.append(value)
         found = _failing_part(_parts_of(value), fails, outer)
         if found is None:
@@ -101,7 +103,7 @@ def find_part(root: object, fails: Fails) -> str:
 
 
 def _failing_part(parts: list[Part], fails: Fails, outer: list[object]) -> Part | None:
-    """Return one part that fails, by bisection, because a table may have a million entries; None if none fails."""
+    """Return one part that fails; None if none fails. Search by bisection: a table may have a million entries."""
 
     def fail(some: list[Part]) -> bool:
         return fails([value for _, value in some], outer)
@@ -116,7 +118,7 @@ def _parts_of(value: object) -> list[Part]:
     if isinstance(value, Mapping):
         return [(f"[{in_python(key)}]", entry) for key, entry in value.items()]
     if isinstance(value, list | tuple | set | frozenset | deque):
-        return [(f"[{place}]", entry) for place, entry in enumerate(value)]
+        return [(f"[{index}]", entry) for index, entry in enumerate(value)]
     slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
     named = {name: getattr(value, name) for name in slots if isinstance(name, str) and hasattr(value, name)}
     return [(f".{name}", entry) for name, entry in (named | getattr(value, "__dict__", {})).items()]

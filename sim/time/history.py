@@ -4,11 +4,14 @@ history.records[agent]              Record: where an agent was after every tick 
 history.record(agent)               the record of one agent, without updating all other records
 history.cells(agents, first, last)  the cells of many agents at each of these ticks
 history.end                         the last recorded tick
-history.observe(world)              record new agents and messages after commands were applied at the end
+history.observe(world)              record new agents and messages, after commands were applied at the last tick
 history.record_steps(world, begin, before, now)    record what agents did in new ticks
-history.advance_end(world)             advance the recorded end to the tick of the world
+history.advance_end(world)          advance the recorded end to the tick of the world
 history.check(world)                compare a replay with the recorded digest of its tick
 history.truncate(tick, keeps_now)   discard what was recorded from a tick on, after an edit of the past
+
+A crew is a batch of agents that one kernel advances together. Its BatchSteps hold the rows (log.ROW) of its agents for
+some ticks; they are merged into the records when a record is read, because merging at each tick would be slow.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,9 +29,9 @@ from sim.time.recorded import MarkKind, Marks, Record, marks_of_all, marks_of_ro
 from sim.walker import Walker
 from sim.world import World
 
-DIGEST_EVERY = 100  # ticks
+DIGEST_EVERY = 100  # ticks between two recorded digests of the world
 
-_MARKED_STATUS = {Status.AT_GOAL: MarkKind.ARRIVAL, Status.NO_PATH: MarkKind.NO_PATH}
+_MARK_OF_STATUS = {Status.AT_GOAL: MarkKind.ARRIVAL, Status.NO_PATH: MarkKind.NO_PATH}
 
 
 Cells = npt.NDArray[np.int32]
@@ -38,9 +41,9 @@ Cells = npt.NDArray[np.int32]
 class Divergence:
     """First difference between a replay and the recorded run."""
 
-    tick: int  # first tick at which the difference was seen
-    was: str = ""  # digest of that tick as recorded
-    now: str = ""  # digest of that tick as computed now
+    tick: int  # first tick at which the digests differ
+    was: str = ""  # digest of that tick in the recorded run; "": unknown
+    now: str = ""  # digest of that tick in the replay; "": unknown
     agents: tuple[str, ...] = ()  # labels of the agents that differ, if known
 
 
@@ -49,24 +52,25 @@ class History:
 
     def __init__(self) -> None:
         self._records: dict[int, Record] = {}  # by agent number
-        self._stints: list[BatchSteps] = []  # steps of crews (agent batches) that are not yet in all records
-        self._taken: dict[int, int] = {}  # by agent number, how many of `_stints` its record already contains
+        self._pending_steps: list[BatchSteps] = []  # steps of crews that are not yet merged into all records
+        self._taken: dict[int, int] = {}  # number of `_pending_steps` already merged into each record, by agent number
         self.end = 0  # last recorded tick
-        self.digests: list[str] = []  # digests of ticks 0, DIGEST_EVERY and so on, each before its commands
+        self.digests: list[str] = []  # digests of ticks 0, DIGEST_EVERY, ..., before the commands of the tick
         self.marks = Marks()
         self.notes: dict[tuple[int, str, int], Note] = {}  # messages by (tick, text, id() of the command)
         self.divergence: Divergence | None = None
         self.expected: list[str] = []  # digests of a saved run that a replay should reproduce
-        self.expected_last: tuple[int, str] | None = None  # a tick and its expected digest with commands applied
-        self.expected_agents: dict[int, str] = {}  # expected digests of the agents at that tick, by number
+        # Last tick of the saved run, and its expected digest after the commands of that tick; None: nothing to compare.
+        self.expected_last: tuple[int, str] | None = None
+        self.expected_agents: dict[int, str] = {}  # expected digest of each agent at that last tick, by agent number
 
     @property
     def records(self) -> dict[int, Record]:
-        """Return the records of all agents, up to date; `record` is faster for one agent of many."""
-        if self._stints:
+        """Return the records of all agents, complete to the last tick; for one agent of many, `record` is faster."""
+        if self._pending_steps:
             for agent in self._records:
                 self.record(agent)
-            self._stints.clear()
+            self._pending_steps.clear()
             self._taken.clear()
         return self._records
 
@@ -74,11 +78,11 @@ class History:
         return agent in self._records
 
     def record(self, agent: int) -> Record:
-        """Return the record of one agent, after adding to it what crews did in the meantime."""
+        """Return the record of one agent, after merging the pending steps of its crew into it."""
         record, taken = self._records[agent], self._taken.get(agent, 0)
-        if taken < len(self._stints):
-            _append_stints(record, self._stints[taken:])
-            self._taken[agent] = len(self._stints)
+        if taken < len(self._pending_steps):
+            _append_batch_steps(record, self._pending_steps[taken:])
+            self._taken[agent] = len(self._pending_steps)
         return record
 
     def copy(self) -> "History":
@@ -93,14 +97,14 @@ class History:
     # --- recording --------------------------------------------------------------------------------
 
     def observe(self, world: World) -> None:
-        """Record new agents and messages of a world at the recorded end, after its commands were applied."""
+        """Record the new agents and messages of a world at its last recorded tick, after its commands were applied."""
         for note in world.notes:
             self.notes.setdefault((note.tick, note.text, id(note.command)), note)
         for walker in world.walkers:
             if walker.id not in self._records:
                 record = Record(walker.id, walker.label, walker.spec.key, walker.joined, walker.position)
                 self._records[walker.id] = record
-                self._taken[walker.id] = len(self._stints)
+                self._taken[walker.id] = len(self._pending_steps)
 
     def record_steps(self, world: World, begin: int, before: Mapping[int, Status], now: Mapping[int, Status]) -> None:
         """Record the ticks that the last advance of a world has added.
@@ -113,9 +117,9 @@ class History:
         """
         found: list[tuple[int, int, int]] = []
         for crew in world.crews:
-            self._stints += crew.stints
-            for stint in crew.stints:
-                found += marks_of_all(crew.ids, stint.begin, stint.rows)
+            self._pending_steps += crew.stints
+            for steps in crew.stints:
+                found += marks_of_all(crew.ids, steps.begin, steps.rows)
         for walker in world.walked:
             rows = walker.bare_rows
             self.record(walker.id).append(begin, rows)
@@ -127,16 +131,16 @@ class History:
             self.marks.append(sorted(found))
 
     def advance_end(self, world: World) -> None:
-        """Advance the recorded end to the tick of the world, whose rows are recorded, and note a digest if due."""
+        """Set the recorded end to the tick of the world, after record_steps(); add a digest each DIGEST_EVERY ticks."""
         self.end = world.tick
         if world.tick % DIGEST_EVERY == 0:
             self.note_digest(world.digest())
 
     def note_digest(self, digest: str) -> None:
         """Append the digest of the next multiple of DIGEST_EVERY, and compare it with the expected one."""
-        place = len(self.digests)
-        if place < len(self.expected) and self.expected[place] != digest:
-            self.report_divergence(Divergence(place * DIGEST_EVERY, self.expected[place], digest))
+        index = len(self.digests)
+        if index < len(self.expected) and self.expected[index] != digest:
+            self.report_divergence(Divergence(index * DIGEST_EVERY, self.expected[index], digest))
         self.digests.append(digest)
 
     def cells(self, agents: tuple[int, ...], first: int, last: int, at_first: Cells | None = None) -> Cells:
@@ -146,8 +150,8 @@ class History:
             agents: numbers of the agents.
             first: first tick; the cell of a tick is where the agent was when the clock showed that tick.
             last: last tick, included.
-            at_first: cells of the agents at `first`, if known: with them, recent ticks of a crew are read directly from
-                its steps, without updating the records.
+            at_first: cells of the agents at `first`, if known. They allow to read recent ticks of a crew directly from
+                its pending steps, without updating the records.
 
         Returns:
             int32[agents, ticks].
@@ -158,16 +162,16 @@ class History:
         ticks = np.arange(first, last + 1)
         found = np.empty((len(agents), ticks.size), np.int32)
         records = self.records
-        for place, agent in enumerate(agents):
+        for index, agent in enumerate(agents):
             record = records[agent]
             rows = record.rows_before(last)["cell"]
             at = np.clip(ticks - record.joined, 0, rows.size)
-            found[place] = np.where(at > 0, rows[np.maximum(at - 1, 0)] if rows.size else record.start, record.start)
+            found[index] = np.where(at > 0, rows[np.maximum(at - 1, 0)] if rows.size else record.start, record.start)
         return found
 
     def _recent_cells(self, agents: tuple[int, ...], first: int, last: int, at_first: Cells) -> Cells | None:
-        """Return the cells (see `cells`) from the stints of one crew; None if they lack some of the ticks or agents."""
-        stints = [b for b in self._stints if b.end > first and b.begin < last and agents[0] in b.places]
+        """Return the same array as `cells` from the pending steps of one crew; None if ticks or agents are missing."""
+        stints = [b for b in self._pending_steps if b.end > first and b.begin < last and agents[0] in b.places]
         if not stints or stints[0].begin > first or stints[-1].end < last:
             return None
         if any(a.end != b.begin or a.places is not b.places for a, b in pairwise(stints)):
@@ -176,27 +180,27 @@ class History:
         if -1 in order:
             return None
         found = [at_first[:, None]]
-        for stint in stints:
-            done = stint.done[order]
-            cells = _held(stint.rows["cell"][order], done)
+        for steps in stints:
+            done = steps.done[order]
+            cells = _held(steps.rows["cell"][order], done)
             cells[done == 0] = found[-1][done == 0, -1:]
-            found.append(cells[:, max(0, first - stint.begin) : last - stint.begin])
+            found.append(cells[:, max(0, first - steps.begin) : last - steps.begin])
         return np.concatenate(found, axis=1)
 
     # --- comparing with the recorded run ----------------------------------------------------------
 
     def expect(self, digests: Iterable[str], last: tuple[int, str] | None, agents: Mapping[int, str]) -> None:
-        """Set the expected digests and compare the recorded ones with them, see Timeline.expect."""
+        """Set the digests of a saved run, and compare all recorded digests with them; see Timeline.expect."""
         self.expected, self.expected_last, self.expected_agents = list(digests), last, dict(agents)
-        for place, (now, was) in enumerate(zip(self.digests, self.expected, strict=False)):
+        for index, (now, was) in enumerate(zip(self.digests, self.expected, strict=False)):
             if now != was:
-                self.report_divergence(Divergence(place * DIGEST_EVERY, was, now))
+                self.report_divergence(Divergence(index * DIGEST_EVERY, was, now))
 
     def check(self, world: World) -> None:
-        """Compare a replay with the recorded digest of its tick; report a difference, which is a bug, to the user."""
-        place, rest = divmod(world.tick, DIGEST_EVERY)
-        if not rest and place < len(self.digests) and (now := world.digest()) != self.digests[place]:
-            self.report_divergence(Divergence(world.tick, self.digests[place], now))
+        """Compare the digest of a replay with the recorded one of its tick; report a difference, which is a bug."""
+        index, rest = divmod(world.tick, DIGEST_EVERY)
+        if not rest and index < len(self.digests) and (now := world.digest()) != self.digests[index]:
+            self.report_divergence(Divergence(world.tick, self.digests[index], now))
 
     def check_last(self, world: World) -> None:
         """Compare a restored run with the digest saved for its last tick, once the world has reached that tick."""
@@ -214,7 +218,7 @@ class History:
         return None if self.divergence is None else self.divergence.tick
 
     def report_divergence(self, found: Divergence) -> None:
-        """Note a difference from the recorded run: keep the earliest tick, and the agents from any report."""
+        """Note a difference from the recorded run. Of several reports keep the earliest tick and any known agents."""
         before = self.divergence
         if before is None or found.tick < before.tick:
             self.divergence = replace(found, agents=found.agents or (before.agents if before else ()))
@@ -241,17 +245,17 @@ class History:
         self.end = min(self.end, tick)
 
     def last_active(self, tick: int) -> int:
-        """Return the end of the last tick before `tick` in which any agent was active; 0 if there is none."""
+        """Return the tick after the last tick before `tick` in which any agent was active; 0 if no agent was active."""
         return max((record.last_active(tick) for record in self.records.values()), default=0)
 
 
 def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> list[tuple[int, int, int]]:
-    """Return the mark for an agent that has arrived or found no path in the ticks from `begin` on, in a list.
+    """Return a list with the mark of an agent that arrived or found no path since tick `begin`; [] if it did not.
 
-    An arrival by a move is already marked in its row, so it gets no mark here. An agent that arrives without a row was
-    reached by a moving goal, and gets one.
+    An arrival by a move is already marked in the row of the move, so the list is empty. An agent that arrived without a
+    row did not move: the goal was moved to its cell, and the list has its mark.
     """
-    kind = _MARKED_STATUS.get(status)
+    kind = _MARK_OF_STATUS.get(status)
     is_new = status is not before
     if kind is None or (kind is MarkKind.ARRIVAL and not is_new):
         return []
@@ -260,27 +264,27 @@ def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> 
     return [(begin + max(1, rows), walker.id, int(kind))] if is_due else []
 
 
-def _append_stints(record: Record, stints: Sequence[BatchSteps]) -> None:
-    """Append the rows of an agent in these stints to its record, joining consecutive stints into one append."""
+def _append_batch_steps(record: Record, stints: Sequence[BatchSteps]) -> None:
+    """Append the rows of an agent in these steps to its record; rows of consecutive ticks are appended at once."""
     begin = 0
     rows: list[npt.NDArray[np.void]] = []
-    for stint in stints:
-        place = stint.places.get(record.agent)
-        own = stint.rows[place, : stint.done[place]] if place is not None else _NOTHING
-        if rows and (not own.size or begin + sum(part.size for part in rows) != stint.begin):
+    for steps in stints:
+        index = steps.places.get(record.agent)
+        own = steps.rows[index, : steps.done[index]] if index is not None else _NO_ROWS
+        if rows and (not own.size or begin + sum(part.size for part in rows) != steps.begin):
             record.append(begin, np.concatenate(rows))
             rows = []
         if own.size:
-            begin = begin if rows else stint.begin
+            begin = begin if rows else steps.begin
             rows.append(own)
     if rows:
         record.append(begin, np.concatenate(rows))
 
 
-_NOTHING = np.zeros(0, log.ROW)  # no rows
+_NO_ROWS = np.zeros(0, log.ROW)  # no rows
 
 
 def _held(cells: Cells, done: npt.NDArray[np.int64]) -> Cells:
-    """Return cells with each row forward-filled: after its first `done` cells, the last of them is repeated."""
+    """Return cells[agents, ticks] forward-filled: after the first `done` cells of an agent, repeat its last cell."""
     at = np.minimum(np.arange(cells.shape[1])[None, :], np.maximum(done - 1, 0)[:, None])
     return np.take_along_axis(cells, at, axis=1)

@@ -1,13 +1,14 @@
 """Keyframes: incremental in-memory snapshots of a whole World.
 
-A keyframe takes as much memory as has changed since the keyframe that it is based on.
+A keyframe takes as much memory as has changed since the keyframe on which it is based. Work is an estimate of computing
+time in units of about a microsecond (timeline.py).
 
     frame = take(world, work, like)             save a world; `like` is a recent keyframe as the base of the delta
     world = restore(frame)                      build an equal world with memory of its own
     restoring = Restoring(frame)                restore in slices: restoring.step(bytes) until it returns True
 
-    taking = PendingSnapshot(world, work)       save a world in two steps: the quick one (objects, small arrays) here,
-    frame = taking.read(pool, like)             the slow one (large arrays) in any thread, while the world is unchanged
+    taking = PendingSnapshot(world, work)       save a world in two steps: first, quickly, the objects and small arrays,
+    frame = taking.read(pool, like)             then the large arrays, in any thread, while the world must not change
 
     store = KeyframeStore(budget)               the keyframes of all timelines, within `budget` bytes
     track = store.new_track()                   the keyframes of one timeline, ordered by tick
@@ -64,13 +65,15 @@ from sim.world import World
 T = TypeVar("T")
 
 MIN_STORE_BYTES = 190_000_000
-"""Lower bound of the default budget for keyframes, in bytes. A larger world gets as many bytes as it takes itself."""
+"""Lower bound of the default budget for keyframes, in bytes. The default is the size of the world's arrays."""
 
 MAX_STORE_BYTES = 1_000_000_000
 """Upper bound of the default budget for keyframes, in bytes."""
 
-_SPARE = 64 * 1024 * 1024  # bytes of a pool above the budget: a keyframe is saved before older ones are evicted
-_SMALL = 64 * 1024  # bytes below which a buffer is copied at once, instead of being read in another thread
+_SPARE_POOL_BYTES = (
+    64 * 1024 * 1024
+)  # bytes of a pool beyond the budget, because a keyframe is saved before older ones are evicted
+_SMALL = 64 * 1024  # size in bytes below which a buffer is copied at once, instead of being read later in a thread
 
 _KEPT_TYPES = (
     type,
@@ -92,16 +95,16 @@ class Keyframe:
     """Snapshot of a world at a tick; it is immutable, so timelines may share it."""
 
     tick: int
-    work: float  # work from tick 0 in microseconds, the scale on which keyframes are spaced, see Timeline
-    stream: bytes  # pickled object graph without its arrays
-    arrays: bytes  # marshalled headers of the arrays, see _Pickler.array_rows
-    kept: tuple[Any, ...]  # objects kept by reference; the stream and the array headers refer to them by index
+    work: float  # work from tick 0 to `tick` (unit: about a microsecond); keyframes are spaced by work
+    stream: bytes  # pickled object graph of the world without its arrays
+    arrays: bytes  # marshalled headers (dtype, shape, ...) of the arrays, see _Pickler.array_rows
+    kept: tuple[Any, ...]  # immutable objects kept by reference; `stream` and `arrays` refer to them by index
     content: Content  # contents of the buffers of the arrays
     codes: frozenset[str] = frozenset()  # names of the user-defined agent code that runs in this world
 
     @property
     def own_bytes(self) -> int:
-        """Return the bytes of this keyframe outside the pool."""
+        """Return the number of bytes that this keyframe takes outside the pool."""
         return len(self.stream) + len(self.arrays) + 8 * len(self.kept) + self.content.own_bytes + 300
 
 
@@ -109,7 +112,7 @@ class Keyframe:
 
 
 class PendingSnapshot:
-    """Snapshot in progress: the objects and small arrays of a world are saved, its large arrays are read later.
+    """Snapshot in progress: the objects and small arrays of a world are saved at once, its large arrays by `read`.
 
     The world must not change until `read` has returned.
 
@@ -121,7 +124,7 @@ class PendingSnapshot:
         self.tick, self.work, self._codes = world.tick, work, codes_of(world)
         file = io.BytesIO()
         pickler = _Pickler(file)
-        with _Blaming(self._codes, is_loading=False) as blaming:
+        with _StateErrorGuard(self._codes, is_loading=False) as blaming:
             pickler.dump(world)
             pickler.dump(pickler.user_agents)
             for agent in pickler.user_agents:
@@ -133,17 +136,17 @@ class PendingSnapshot:
         # Small buffers are copied at once: code that only displays the world may change cached numbers in them.
         self._memories = BufferSet(pickler.memories, _SMALL, tuple(pickler.places))
         self.size = self._memories.size
-        self.pace = hurried()  # never yields; a background read (KeyframeStore.read_beside) sets another flag
+        self.pace = hurried()  # flag: the kernel never yields to other threads; read_beside() replaces the flag
 
     def read(self, pool: Pool, like: Keyframe | None = None) -> Keyframe | None:
         """Read the large arrays into the pool and return the keyframe.
 
-        Records of earlier searches, which no kernel will read again, are first overwritten with zeros, both in the
-        world and in the keyframe (sim/kernels/stale.py): zeros take no room.
+        Data of earlier searches, which no kernel will read again, are first overwritten with zeros, both in the world
+        and in the keyframe (sim/kernels/stale.py), because the pool stores zeros without taking memory.
 
         Args:
             pool: pool that stores the parts.
-            like: keyframe whose equal parts are shared.
+            like: earlier keyframe; parts equal to its parts are not stored again.
 
         Returns:
             The keyframe; None if the pool has no room for it.
@@ -158,10 +161,13 @@ class PendingSnapshot:
 
 
 def take(world: World, work: float = 0.0, like: Keyframe | None = None) -> Keyframe:
-    """Return a keyframe of the world that belongs to no store, in the pool of `like` or in a pool of its own."""
+    """Return a keyframe of the world that belongs to no store.
+
+    Its parts are in the pool of the keyframe `like`; without `like`, or if that pool is full, in a new pool.
+    """
     taking = PendingSnapshot(world, work)
-    pool = like.content.pool if like else Pool(taking.size + _SPARE)
-    frame = taking.read(pool, like) or taking.read(Pool(taking.size + _SPARE))
+    pool = like.content.pool if like else Pool(taking.size + _SPARE_POOL_BYTES)
+    frame = taking.read(pool, like) or taking.read(Pool(taking.size + _SPARE_POOL_BYTES))
     assert frame is not None
     return frame
 
@@ -172,8 +178,11 @@ def codes_of(world: World) -> frozenset[str]:
     return frozenset(w.agent.code if isinstance(w.agent, UserAgent) else w.spec.key for w in own)
 
 
-class _Blaming:
-    """Context manager that turns a failure to store or load into a StateError if user code may have caused it."""
+class _StateErrorGuard:
+    """Context manager that turns an exception while storing or loading into a StateError if user code may be the cause.
+
+    `codes` are the names of the user's agent code in the world; without any, exceptions are not changed.
+    """
 
     def __init__(self, codes: frozenset[str], *, is_loading: bool) -> None:
         self.codes, self.is_loading = codes, is_loading
@@ -183,7 +192,8 @@ class _Blaming:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if self.codes and isinstance(error, Exception) and not isinstance(error, StateError):
-            # Possible cause: the last view of a user-defined agent that was stopped, which remains in the world.
+            # A possible cause is the last view (the data shown) of a user-defined agent that was stopped, because that
+            # view remains in the world.
             raise StateError(min(self.codes), "something in its last view", is_loading=self.is_loading) from None
 
     def run(self, agent: UserAgent, do: Callable[[], T]) -> T:
@@ -195,15 +205,15 @@ class _Blaming:
             raise StateError(agent.code, str(error), is_loading=self.is_loading, is_final=is_final) from None
 
 
-_IS_KEPT, _IS_ARRAY = 0, 1
-"""Kinds of references in the stream: an index into the kept objects, or into the arrays."""
+_KEPT_REFERENCE, _ARRAY_REFERENCE = 0, 1
+"""Kinds of references in the stream: to one of the kept objects, or to one of the arrays, each given by its index."""
 
 
 class _Pickler(pickle.Pickler):
     """Pickler of a world that leaves out arrays and immutable objects, and refers to them by index.
 
-    Array headers are about half of all data. They are collected as rows of plain values and serialised separately,
-    because `persistent_id` would be called for every number in them.
+    Array headers are about half of all data. They are collected as tuples of plain values and serialised separately:
+    in the stream, pickle would call `persistent_id` for every number in them.
     """
 
     _PROTOCOL = 5
@@ -216,40 +226,40 @@ class _Pickler(pickle.Pickler):
         """Header of each array: index of its buffer in `memories` (None: the array is empty), index of its dtype in
         `kept`, shape, strides, byte offset in the buffer, whether it is a record array, and its access mode."""
         self.user_agents: list[UserAgent] = []
-        """User-defined agents in the order in which they were met. The object made from the user's class is written to
-        the stream after the world, one per agent."""
-        self.owners: list[Any] = []  # references that keep the addresses valid while this pickler exists
-        self._numbers: dict[int, int] = {}  # id() of a kept object or array -> its index in `kept` or `array_rows`
-        self.places: dict[int, int] = {}  # address of a buffer -> its index in `memories`
+        """User-defined agents in the order in which the pickler met them. The instances of the users' classes are
+        written to the stream after the world, in this order."""
+        self.owners: list[Any] = []  # references to arrays, so that their id() and address are not reused
+        self._numbers: dict[int, int] = {}  # index in `kept` or `array_rows`, by id() of the object or array
+        self.places: dict[int, int] = {}  # index in `memories`, by address of the buffer
 
     def persistent_id(self, obj: Any) -> tuple[int, int] | None:
-        """Return the reference for an array or an object kept by reference; None for an object to be pickled.
+        """Return the reference to an array or to an object kept by reference; None for an object to be pickled.
 
-        Pickle calls this for each of thousands of objects, so most calls return after one cached look at the type.
+        Pickle calls this method for thousands of objects, so most calls return after a cached test of the type.
         """
         kind: Any = type(obj)
         if not _is_kept_kind(kind):
             return None
         if kind is np.ndarray or kind is np.recarray:
-            return None if obj.dtype.hasobject else (_IS_ARRAY, self._array_number(obj))
+            return None if obj.dtype.hasobject else (_ARRAY_REFERENCE, self._array_number(obj))
         if kind is _ByReference:
-            return _IS_KEPT, self._kept_number(obj.found)
+            return _KEPT_REFERENCE, self._kept_number(obj.found)
         if isinstance(obj, BuiltinFunctionType) and not isinstance(obj.__self__, ModuleType | None):
-            return None  # a bound method of a built-in type
-        return _IS_KEPT, self._kept_number(obj)
+            return None  # pickle a bound method of a built-in type, because its object may change
+        return _KEPT_REFERENCE, self._kept_number(obj)
 
     def reducer_override(self, obj: Any) -> Any:
         kind: Any = type(obj)
         if not _has_own_reduce(kind):
             return NotImplemented
-        # A single record of an array is a view into it; pickling would silently turn it into a separate copy.
+        # A single record (np.void) is a view into an array; pickling would silently turn it into a separate copy.
         assert not isinstance(obj, np.void), f"a record {obj} cannot be set aside: hold its array instead"
         if isinstance(obj, UserAgent):
             self.user_agents.append(obj)
             return _bare_user_agent, (kind,), {name: value for name, value in vars(obj).items() if name != "agent"}
         reduce = copyreg.dispatch_table.get(kind)
         reduced = reduce(obj) if reduce is not None else obj.__reduce_ex__(self._PROTOCOL)
-        if isinstance(reduced, str):  # a global name, which pickle would look up when loading
+        if isinstance(reduced, str):  # a global name, which pickle would look up when loading: keep the object instead
             return _found, (_ByReference(obj),)
         return _reduced_error(obj, reduced) if isinstance(obj, BaseException) else reduced
 
@@ -269,7 +279,7 @@ class _Pickler(pickle.Pickler):
         return number
 
     def _row(self, array: npt.NDArray[Any]) -> tuple[Any, ...]:
-        dtype, flags = self._kept_number(array.dtype), (isinstance(array, np.recarray), _access_to(array))
+        dtype, flags = self._kept_number(array.dtype), (isinstance(array, np.recarray), _access_mode(array))
         if not array.size:  # an empty array has no memory to save
             return (None, dtype, array.shape, None, 0, *flags)
         owner = _owner_of(array)
@@ -313,7 +323,7 @@ def _found(obj: Any) -> Any:
 
 def _bare_user_agent(kind: type[UserAgent]) -> UserAgent:
     agent = kind.__new__(kind)
-    agent.agent = None  # set by Restoring.result, which loads it last
+    agent.agent = None  # set later by Restoring.result, because the user's own object is at the end of the stream
     return agent
 
 
@@ -322,13 +332,13 @@ def _reduced_error(error: BaseException, reduced: Any) -> Any:
 
     Pickle would call that `__init__` with `args`, but `args` match only the `__init__` of the built-in base class.
     """
-    base = _built_in(type(error))
+    base = _built_in_base(type(error))
     if not isinstance(reduced, tuple) or type(error).__reduce__ is not base.__reduce__:
         return reduced
     return _new_error, (base, *reduced[:2]), *reduced[2:]
 
 
-def _built_in(kind: type[BaseException]) -> type[BaseException]:
+def _built_in_base(kind: type[BaseException]) -> type[BaseException]:
     return next(each for each in kind.__mro__ if each.__module__ == "builtins")
 
 
@@ -339,7 +349,7 @@ def _new_error(base: type[BaseException], kind: type[BaseException], args: tuple
 
 
 def _owner_of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the array that owns the memory of this one: mostly the array itself."""
+    """Return the array that owns the memory of `array`, which is mostly `array` itself."""
     while isinstance(base := _base_of(array), np.ndarray):
         array = base
     return array
@@ -359,10 +369,10 @@ def _bytes_of(owner: npt.NDArray[Any]) -> Bytes:
 
 
 _WRITEABLE, _LOCKED, _SEALED = 0, 1, 2
-"""Access modes of an array: writeable; read-only, but its `writeable` flag can be set again; read-only for good."""
+"""Access modes of an array: writeable; read-only, but the `writeable` flag can be set again; permanently read-only."""
 
 
-def _access_to(array: npt.NDArray[Any]) -> int:
+def _access_mode(array: npt.NDArray[Any]) -> int:
     if array.flags.writeable:
         return _WRITEABLE
     root: Any = array
@@ -373,7 +383,7 @@ def _access_to(array: npt.NDArray[Any]) -> int:
     return _LOCKED
 
 
-def _array(
+def _restored_array(
     memory: Bytes | None,
     dtype: np.dtype[Any],
     shape: tuple[int, ...],
@@ -408,16 +418,17 @@ class Restoring:
     def __init__(self, frame: Keyframe) -> None:
         self.frame = frame
         self._memories: list[Bytes] = []
-        self._copying: Iterator[int] | None = None  # copy in progress, yields bytes; None: not started
+        self._copy_progress: Iterator[int] | None = None  # copies a slice and yields its bytes; None: not started
 
     def step(self, most_bytes: int = 1 << 62) -> bool:
-        """Copy about `most_bytes` bytes; return whether all are copied."""
-        if self._copying is None:
-            # kernels.memory.zeros would fault in pages of 4 KB one by one: a seek would take 25 ms instead of 9 ms.
+        """Copy about `most_bytes` further bytes; return whether all bytes of the keyframe are copied."""
+        if self._copy_progress is None:
+            # np.zeros, because memory of kernels.memory.zeros is mapped in pages of 4 KB, each with a page fault of its
+            # own: a seek would take 25 ms instead of 9 ms.
             self._memories = [np.zeros(size, np.uint8) for size in self.frame.content.sizes]
-            self._copying = self.frame.content.copy_into(self._memories)
+            self._copy_progress = self.frame.content.copy_into(self._memories)
         copied = 0
-        for length in self._copying:
+        for length in self._copy_progress:
             copied += length
             if copied >= most_bytes:
                 return False
@@ -430,7 +441,7 @@ class Restoring:
             StateError: The state of a user-defined agent cannot be loaded.
         """
         frame = self.frame
-        with _Blaming(frame.codes, is_loading=True) as blaming:
+        with _StateErrorGuard(frame.codes, is_loading=True) as blaming:
             unpickler = _Unpickler(frame.stream, marshal.loads(frame.arrays), frame.kept, self._memories)
             world, user_agents = unpickler.load(), unpickler.load()
             for agent in user_agents:
@@ -446,13 +457,13 @@ class _Unpickler(pickle.Unpickler):
         super().__init__(io.BytesIO(stream))
         self._kept = kept
         self._arrays = [
-            _array(None if number is None else memories[number], kept[dtype], *rest)
+            _restored_array(None if number is None else memories[number], kept[dtype], *rest)
             for number, dtype, *rest in array_rows
         ]
 
     def persistent_load(self, pid: tuple[int, int]) -> Any:
         kind, number = pid
-        return self._arrays[number] if kind == _IS_ARRAY else self._kept[number]
+        return self._arrays[number] if kind == _ARRAY_REFERENCE else self._kept[number]
 
     def find_class(self, module_name: str, global_name: str) -> Any:
         """Refuse to look up a global name: all objects with global names are kept by reference."""
@@ -463,15 +474,15 @@ class _Unpickler(pickle.Unpickler):
 
 
 def part_not_stored(agent: UserAgent) -> str:
-    """Return the part of an agent's state that cannot be stored or loaded, such as `self.lock`; "" if all can."""
+    """Return the part of an agent's state that cannot be stored or loaded, such as `self.lock`; "" if there is none."""
     try:
-        return agent.run_user_code(partial(find_part, agent.agent, _fails))
+        return agent.run_user_code(partial(find_part, agent.agent, _cannot_be_stored))
     except AgentFailedError:
         return "self"
 
 
 class _TrialPickler(_Pickler):
-    """Pickler for a test of some values: it keeps the objects in `left_out` and grids by reference."""
+    """Pickler that tests whether values can be stored; it keeps grids and the objects in `left_out` by reference."""
 
     def __init__(self, file: io.BytesIO, left_out: list[object]) -> None:
         super().__init__(file)
@@ -479,11 +490,11 @@ class _TrialPickler(_Pickler):
 
     def persistent_id(self, obj: Any) -> tuple[int, int] | None:
         if id(obj) in self._left_out or isinstance(obj, Grid):
-            return _IS_KEPT, self._kept_number(obj)
+            return _KEPT_REFERENCE, self._kept_number(obj)
         return super().persistent_id(obj)
 
 
-def _fails(values: list[object], left_out: list[object]) -> bool:
+def _cannot_be_stored(values: list[object], left_out: list[object]) -> bool:
     """Return whether values cannot be stored and loaded again, apart from the objects in `left_out`."""
     file = io.BytesIO()
     pickler = _TrialPickler(file, left_out)
@@ -500,7 +511,7 @@ def _fails(values: list[object], left_out: list[object]) -> bool:
 
 
 class KeyframeStore:
-    """Keyframes of several timelines within one budget of bytes; parts that they share count once.
+    """Keyframes of several timelines within one budget of bytes; memory parts that keyframes share count once.
 
     The default budget is the size of the world, but at least MIN_STORE_BYTES and at most MAX_STORE_BYTES. `beside` is
     an executor with one thread; a window sets it to have keyframes read in the background.
@@ -509,30 +520,32 @@ class KeyframeStore:
     def __init__(self, budget: int | None = None, most_frames: int = 4096) -> None:
         self.most_frames = most_frames
         self.tracks: list[Track] = []
-        self._wanted = budget  # budget asked for, in bytes; None: the default
-        self._lent = sys.maxsize  # bytes to which the budget was reduced because the system refused more
+        self._wanted = budget  # budget set by the caller, in bytes; None: the default budget
+        self._budget_cap = sys.maxsize  # upper bound of the budget, in bytes: lowered when the system refuses memory
         self._world_size = 0  # bytes of the arrays of the largest world so far
         self._pool: Pool | None = None
         self.beside: Executor | None = None
-        self._under_way: Future[Keyframe | None] | None = None  # background read in progress
-        self._pace = new_pace()  # yield flag of the background read
+        self._background_read: Future[Keyframe | None] | None = None  # background read in progress
+        self._background_pace = (
+            new_pace()
+        )  # flag with which the background read yields to other threads (sim/kernels/pace.py)
         self.failures = StateFailures()
-        self._failed_loads = 0  # failed loads since the last success
+        self._failed_loads = 0  # failed loads of keyframes since the last successful one
 
     @property
     def budget(self) -> int:
-        """Return the most bytes that keyframes may take."""
+        """Return the maximum number of bytes that the keyframes may take."""
         usual = max(MIN_STORE_BYTES, min(MAX_STORE_BYTES, self._world_size))
-        return min(usual if self._wanted is None else self._wanted, self._lent)
+        return min(usual if self._wanted is None else self._wanted, self._budget_cap)
 
     @budget.setter
     def budget(self, budget: int | None) -> None:
-        self._wanted, self._lent = budget, sys.maxsize
+        self._wanted, self._budget_cap = budget, sys.maxsize
         self.make_room()
 
     @property
     def held(self) -> int:
-        """Return the bytes that all keyframes take."""
+        """Return the number of bytes that all keyframes take."""
         frames = {id(frame): frame for track in self.tracks for frame in track.frames}
         pools = {id(frame.content.pool): frame.content.pool for frame in frames.values()}
         return sum(frame.own_bytes for frame in frames.values()) + sum(pool.held for pool in pools.values())
@@ -568,8 +581,8 @@ class KeyframeStore:
     def load(self, restoring: Restoring) -> World | None:
         """Return the world of a keyframe; None if the state of a user-defined agent cannot be loaded.
 
-        After a failure the keyframe is removed. Each further failure in a row removes twice as many keyframes up to the
-        one that failed: they would probably fail too, and so only few are tried.
+        A keyframe that cannot be loaded is removed. Each further failure in a row removes twice as many keyframes, the
+        failed one and those before it. They would probably fail too, and so only few of them are tried.
         """
         try:
             world = restoring.result()
@@ -583,7 +596,7 @@ class KeyframeStore:
         return world
 
     def read(self, taking: PendingSnapshot, like: Keyframe | None = None) -> Keyframe | None:
-        """Finish a snapshot and return its keyframe; None if it exceeds the budget even by itself."""
+        """Finish a snapshot and return its keyframe; None if this keyframe alone exceeds the budget."""
         self._wait()
         return self._read(taking, like)
 
@@ -591,27 +604,27 @@ class KeyframeStore:
         """Finish a snapshot in the background thread; the world must not change until the future is done."""
         assert self.beside is not None
         self._wait()
-        taking.pace = self._pace = new_pace()
-        self._under_way = self.beside.submit(self._read, taking, like)
-        return self._under_way
+        taking.pace = self._background_pace = new_pace()
+        self._background_read = self.beside.submit(self._read, taking, like)
+        return self._background_read
 
     def hurry(self) -> None:
         """Stop the background read from yielding to other threads, because a caller is about to wait for it."""
-        self._pace[0] = 1
+        self._background_pace[0] = 1
 
     def _wait(self) -> None:
         """Wait for the background read, if any: the pool allows one writer at a time."""
-        if self._under_way is not None:
+        if self._background_read is not None:
             self.hurry()
-            self._under_way.exception()
-            self._under_way = None
+            self._background_read.exception()
+            self._background_read = None
 
     def _read(self, taking: PendingSnapshot, like: Keyframe | None) -> Keyframe | None:
         self._world_size = max(self._world_size, taking.size)
         if taking.size // 64 > self.budget:
-            return None  # hopeless: even a new world has touched more than 1/64 of its memory
+            return None  # no keyframe can fit: even a new world has touched more than 1/64 of its memory
         frame = taking.read(self._current_pool(), like)
-        if frame is None:  # the world or the budget has grown: start a new pool, older keyframes keep the old one
+        if frame is None:  # the world or the budget has grown: start a new pool; older keyframes stay in the old pool
             self._pool = None
             frame = taking.read(self._current_pool(), like)
         return frame
@@ -620,15 +633,15 @@ class KeyframeStore:
         """Return the pool for new keyframes; if the system refuses the memory for one, halve the budget and retry."""
         while self._pool is None:
             try:
-                self._pool = Pool(self.budget + _SPARE)
+                self._pool = Pool(self.budget + _SPARE_POOL_BYTES)
             except OSError:
-                if self.budget < _SPARE:
+                if self.budget < _SPARE_POOL_BYTES:
                     raise
-                self._lent = self.budget // 2
+                self._budget_cap = self.budget // 2
         return self._pool
 
     def copied(self, frame: Keyframe) -> Keyframe | None:
-        """Return a copy of another store's keyframe in this store; None if there is no room."""
+        """Copy a keyframe of another store into this store and return the copy; None if the pool is full."""
         memories = [np.zeros(size, np.uint8) for size in frame.content.sizes]
         for _ in frame.content.copy_into(memories):
             pass
@@ -644,7 +657,7 @@ class KeyframeStore:
 
 
 def _part_of(world: World, error: StateError) -> str:
-    """Return the part of an agent's state that could not be stored, such as `self.lock`; "" if unknown."""
+    """Return the part of an agent's state that could not be stored, such as `self.lock`; "" if it is unknown."""
     if error.is_final:
         return ""  # storing took too long, and the search for the part would take as long again
     agents = [walker.agent for walker in world.walkers if isinstance(walker.agent, UserAgent)]
@@ -657,23 +670,24 @@ class Track:
 
     store: KeyframeStore
     frames: list[Keyframe] = field(default_factory=list)
-    playhead: float = 0.0  # work from tick 0 to the present, on the scale of `Keyframe.work`
+    playhead: float = 0.0  # work from tick 0 to the present tick, in the same unit as `Keyframe.work`
 
     def add(self, frame: Keyframe) -> None:
-        """Add a keyframe unless the track has one of that tick; this may evict others of the store."""
-        place = self._place(frame.tick)
-        if place and self.frames[place - 1].tick == frame.tick:
+        """Add a keyframe unless the track has a keyframe of its tick; this may evict other keyframes of the store."""
+        index = self._place(frame.tick)
+        if index and self.frames[index - 1].tick == frame.tick:
             return
-        self.frames.insert(place, frame)
+        self.frames.insert(index, frame)
         self.store.make_room()
 
     def _place(self, tick: int) -> int:
+        """Return the index after the last keyframe at or before `tick`."""
         return bisect_right(self.frames, tick, key=lambda frame: frame.tick)
 
     def at_or_before(self, tick: int) -> Keyframe | None:
         """Return the last keyframe at or before a tick; None if there is none."""
-        place = self._place(tick)
-        return self.frames[place - 1] if place else None
+        index = self._place(tick)
+        return self.frames[index - 1] if index else None
 
     def forget_after(self, tick: int) -> None:
         """Remove all keyframes after this tick, because the run was edited there."""
@@ -686,14 +700,17 @@ class Track:
             del self.frames[max(0, end - count) : end]
 
     def fork(self, tick: int) -> "Track":
-        """Return a new track with the keyframes up to this tick, for a timeline that is equal so far."""
+        """Return a new track with the keyframes up to this tick, for a timeline that is equal up to this tick."""
         other = self.store.new_track()
         other.playhead = self.playhead
         other.frames = self.frames[: self._place(tick)]
         return other
 
     def fork_into(self, store: KeyframeStore, tick: int) -> "Track":
-        """Return a new track in another store, which another thread may use, with the keyframe needed for `tick`."""
+        """Return a new track in another store, with the last keyframe at or before `tick`.
+
+        A separate store may be used by another thread.
+        """
         other = store.new_track()
         frame = self.at_or_before(tick)
         if frame is not None and (copy := store.copied(frame)) is not None:
@@ -707,26 +724,26 @@ class Track:
         self.store.tracks.remove(self)
 
     def eviction_score(self) -> float:
-        """Return the lowest eviction score of the keyframes; there must be one."""
+        """Return the lowest eviction score of the track's keyframes; the track must have a keyframe."""
         return min(self._losses())
 
     def evict(self) -> None:
         """Evict the keyframe with the lowest eviction score."""
-        losses = self._losses()
-        del self.frames[losses.index(min(losses))]
+        scores = self._losses()
+        del self.frames[scores.index(min(scores))]
 
     def _losses(self) -> list[float]:
         """Return the eviction score of each keyframe: the lowest is evicted first.
 
-        The score is the longest replay without the keyframe, divided by the fourth root of its distance from the
-        playhead. The fourth root spreads keyframes over the whole run and still keeps them denser near the playhead.
+        The score is the work of the longest replay if the keyframe was missing, divided by the fourth root of its
+        distance from the playhead. The fourth root spreads keyframes over the whole run, but denser near the playhead.
         (With the square root, the median seek in a run under steady changes takes 102 ms instead of 84.)
         """
-        places = [frame.work for frame in self.frames]
-        # The 1e9 gives very high scores to the first keyframe, without which the run would have to be set up again,
-        # and to the last one, which is the base of the next delta.
-        before, after = [places[0] - 1e9, *places], [*places[1:], places[-1] + 1e9]
+        works = [frame.work for frame in self.frames]
+        # The 1e9 gives very high scores to the first and the last keyframe: without the first one the run would have to
+        # be set up again, and the last one is the base of the next keyframe.
+        before, after = [works[0] - 1e9, *works], [*works[1:], works[-1] + 1e9]
         return [
-            (right - left) / (1.0 + abs(self.playhead - place)) ** 0.25
-            for left, place, right in zip(before, places, after, strict=False)
+            (right - left) / (1.0 + abs(self.playhead - work)) ** 0.25
+            for left, work, right in zip(before, works, after, strict=False)
         ]

@@ -1,7 +1,7 @@
 """Command log of a timeline: the commands of the scenario's script and of the user, with their ticks. Plain data.
 
 Entries are sorted by tick; entries of one tick are in the order in which they apply. An entry keeps its id when it or
-others move.
+another entry is moved to another tick. A stroke is the group of entries that one action of the user created.
 """
 
 from bisect import bisect_right
@@ -21,23 +21,23 @@ class Entry:
     id: int
     tick: int
     command: Command
-    is_scripted: bool = False  # whether it is part of the scenario
+    is_scripted: bool = False  # whether the command comes from the scenario; otherwise the user gave it
     is_enabled: bool = True
-    stroke: int = 0  # id of the first entry of the stroke, shared by all entries done at once; 0: scripted
+    stroke: int = 0  # number of the stroke, shared by all its entries: the id of the first one; 0: a scripted entry
 
 
 def placed(entries: Iterable[Entry], entry: Entry) -> list[Entry]:
     """Return a copy of a log with an entry added, or replacing the entry with the same id.
 
-    An entry that is new at its tick follows all others of that tick; one that stays at its tick keeps its index.
+    An added or moved entry follows all others of its tick; an entry that replaces one at the same tick keeps its index.
     """
     log = list(entries)
-    place = next((i for i, old in enumerate(log) if old.id == entry.id), None)
-    if place is not None and log[place].tick == entry.tick:
-        log[place] = entry
+    index = next((i for i, old in enumerate(log) if old.id == entry.id), None)
+    if index is not None and log[index].tick == entry.tick:
+        log[index] = entry
         return log
-    if place is not None:
-        del log[place]
+    if index is not None:
+        del log[index]
     log.insert(end_of(log, entry.tick), entry)
     return log
 
@@ -50,7 +50,7 @@ def end_of(entries: list[Entry], tick: int) -> int:
 def first_tick_apart(one: list[Entry], other: list[Entry]) -> int:
     """Return the first tick at which two logs differ; LAST_TICK if they are equal.
 
-    Serve commands are ignored: each run records its own, as the clock of the machine decided.
+    Serve commands are ignored: each run records its own, because they depend on the speed of the machine.
     """
     if one == other:
         return LAST_TICK
@@ -80,7 +80,7 @@ class Numbers:
 
 @dataclass(eq=False)
 class Log:
-    """Log of one timeline. It assigns the ids of new entries and the numbers of agents that commands add."""
+    """Log of one timeline. It assigns ids to new entries, and numbers to agents that a command adds."""
 
     numbers: Numbers
     next_agent: int  # number of the next agent to be added
@@ -99,7 +99,13 @@ class Log:
         ]
 
     def by_hand(self, tick: int, command: Command, stroke: int = 0) -> Entry:
-        """Return a new entry for a command of the user, without adding it; stroke 0 makes it a stroke by itself."""
+        """Return a new entry for a command of the user, without adding it to the log.
+
+        Args:
+            tick: tick at which the command applies.
+            command: the command.
+            stroke: number of the stroke that the entry belongs to; 0: the entry starts a new stroke.
+        """
         number = self.numbers.next()
         return Entry(number, tick, self.numbered(command), stroke=stroke or number)
 
@@ -141,8 +147,8 @@ class Log:
     def forget_by_hand(self, after: int, until: int) -> list[int]:
         """Remove the user's commands after tick `after` up to tick `until`, and return their ids.
 
-        A stroke that has an entry at or before `until` loses all its entries after `after`, so that no stroke keeps
-        only its later entries.
+        If a stroke has an entry at or before `until`, all its entries after tick `after` are removed, even those after
+        `until`. Otherwise a stroke could be left without its beginning.
         """
         later = [entry for entry in self.entries if not entry.is_scripted and entry.tick > after]
         begun = {entry.stroke for entry in self.entries if entry.stroke and entry.tick <= until}
@@ -183,7 +189,7 @@ class Log:
         return {e.id: "; ".join(said[id(e.command)]) for e in self.entries if id(e.command) in said}
 
     def marks(self, first: int, last: int) -> list[tuple[int, int, int]]:
-        """Return (tick, agent, kind) of the commands from tick `first` to tick `last`, both included."""
+        """Return a mark (tick, agent, kind) for each enabled command from tick `first` to tick `last` inclusive."""
         places = slice(end_of(self.entries, first - 1), end_of(self.entries, last))
         return [
             (entry.tick, _agent_of(entry.command), int(MarkKind.EDIT))

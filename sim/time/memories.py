@@ -1,8 +1,10 @@
 """Buffers of a keyframe in the form that the kernels read: addresses, sizes and touched pages.
 
 memories = BufferSet(arrays, copied_below)   copies small buffers at once; larger ones are read in place later
-touched = TouchedPages(memories)            asks the system which pages are in use; call it in the reading thread
-memories.segments(touched)                  all buffers as segments of whole parts (sim/kernels/parts.py)
+touched = TouchedPages(memories)            asks the system which pages are in use; call it in the thread that reads
+memories.segments(touched)                  all buffers as segments (address and number of whole parts)
+
+A part is PART bytes, the unit in which keyframes store memory; a block is PARTS parts (sim/kernels/parts.py).
 """
 
 import mmap
@@ -19,12 +21,14 @@ from sim.kernels.parts import PART, PARTS, SEGMENT
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 
-_LOOKED_AT_APART = 64 * 1024
-"""Size in bytes below which buffers are read whole: finding out which of their pages were touched would take longer."""
+_MIN_LOOKUP_BYTES = 64 * 1024
+"""Smallest size in bytes of a buffer whose touched pages are looked up. Smaller buffers are read whole, because the
+lookup would take longer."""
 
-# Most pages between two buffers that are looked up in one read: reading their entries is faster than a second read.
-_READ_TOGETHER = 64
-_PAGEMAP = "/proc/self/pagemap"
+# Most pages between two buffers that are looked up in one read of the page map. Reading the entries of the pages in
+# between is faster than a second read.
+_MAX_PAGE_GAP = 64
+_PAGEMAP_FILE = "/proc/self/pagemap"
 
 
 def block_counts(sizes: Sequence[int]) -> Ints:
@@ -33,9 +37,9 @@ def block_counts(sizes: Sequence[int]) -> Ints:
 
 
 class BufferSet:
-    """Buffers to be stored in a pool: some are copied at once, the others must not change until they are read.
+    """Buffers to be stored in a pool: small ones are copied at once, the others must not change until they are read.
 
-    The remainder of a buffer that does not fill a part is also copied, into a part padded with zeros.
+    The end of a buffer that does not fill a whole part is also copied, into a part padded with zeros.
     """
 
     def __init__(
@@ -46,7 +50,7 @@ class BufferSet:
         Args:
             memories: the buffers.
             copied_below: size in bytes below which a buffer is copied at once and may change afterwards.
-            addresses: addresses of the buffers if known, because querying them is slow.
+            addresses: addresses of the buffers; None: they are queried from numpy, which is slow.
         """
         self.sizes = tuple(memory.size for memory in memories)
         self._owners = memories  # references that keep the addresses valid
@@ -54,12 +58,12 @@ class BufferSet:
         self.addresses = np.array(addresses or [memory.ctypes.data for memory in memories], np.int64)
         copied = np.where(sizes < copied_below, sizes, sizes % PART)
         self._parts = (sizes - copied) // PART
-        self._copied_parts = -(-copied // PART)
-        self._places = PART * (np.cumsum(self._copied_parts) - self._copied_parts)
-        self._copies = np.zeros(PART * int(self._copied_parts.sum()), np.uint8)
-        for memory, place, length in zip(memories, self._places.tolist(), copied.tolist(), strict=True):
+        self._copied_part_counts = -(-copied // PART)
+        self._places = PART * (np.cumsum(self._copied_part_counts) - self._copied_part_counts)
+        self._copied_bytes = np.zeros(PART * int(self._copied_part_counts.sum()), np.uint8)
+        for memory, offset, length in zip(memories, self._places.tolist(), copied.tolist(), strict=True):
             if length:
-                self._copies[place : place + length] = memory[memory.size - length :]
+                self._copied_bytes[offset : offset + length] = memory[memory.size - length :]
 
     @property
     def size(self) -> int:
@@ -68,13 +72,13 @@ class BufferSet:
 
     @property
     def part_count(self) -> int:
-        return int(self._parts.sum() + self._copied_parts.sum())
+        return int(self._parts.sum() + self._copied_part_counts.sum())
 
     def segments(self, touched: "TouchedPages") -> Any:
-        """Return all buffers as an array of parts.SEGMENT, two for each buffer, in the order of their parts.
+        """Return two segments (parts.SEGMENT) for each buffer: the parts read in place, then the copied ones.
 
-        The order matters: parts.keep makes a new table whenever the block changes, so the parts of a block must follow
-        one another.
+        The order matters because the kernel starts a new table whenever the block changes, so the parts of a block must
+        follow one another.
         """
         blocks = block_counts(self.sizes)
         first = PARTS * (np.cumsum(blocks) - blocks)
@@ -82,27 +86,27 @@ class BufferSet:
         in_place, copied = segments[:, 0], segments[:, 1]
         in_place["address"], in_place["parts"], in_place["first"] = self.addresses, self._parts, first
         in_place["page"] = touched.places(self.addresses, np.array(self.sizes, np.int64))
-        copied["address"], copied["parts"] = self._copies.ctypes.data + self._places, self._copied_parts
+        copied["address"], copied["parts"] = self._copied_bytes.ctypes.data + self._places, self._copied_part_counts
         copied["first"], copied["page"] = first + self._parts, pages.UNKNOWN
         return segments.reshape(-1).view(np.recarray)
 
 
 class TouchedPages:
-    """Pages of some buffers that have ever been written or read, if the system reports them (Linux does).
+    """Pages of some buffers that were ever written or read, if the system reports such pages (Linux does).
 
-    Most pages of a world are untouched. They are known to be zero without reading them, and reading them would allocate
-    memory. Neighbouring buffers are looked up together: 82 buffers of eight agents take 14 reads.
+    Most pages of a world are untouched, so they contain zeros. They are skipped because reading a page would allocate
+    its memory. Neighbouring buffers are looked up together: the 82 buffers of eight agents take 14 reads.
     """
 
     def __init__(self, memories: BufferSet) -> None:
         sizes = np.array(memories.sizes, np.int64)
-        is_large = sizes >= _LOOKED_AT_APART
+        is_large = sizes >= _MIN_LOOKUP_BYTES
         first = memories.addresses[is_large] // mmap.PAGESIZE
         last = (memories.addresses[is_large] + sizes[is_large] - 1) // mmap.PAGESIZE
         order = np.argsort(first)
         first, last = first[order], last[order]
-        begins = np.flatnonzero(np.diff(first, prepend=-_READ_TOGETHER - 2) > 0)
-        begins = begins[(begins == 0) | (first[begins] - last[begins - 1] > _READ_TOGETHER)]
+        begins = np.flatnonzero(np.diff(first, prepend=-_MAX_PAGE_GAP - 2) > 0)
+        begins = begins[(begins == 0) | (first[begins] - last[begins - 1] > _MAX_PAGE_GAP)]
         self._first = first[begins]  # first page of each run of neighbouring buffers
         self._last = last[np.append(begins[1:], first.size) - 1] if first.size else first  # last page of each run
         lengths = self._last - self._first + 1
@@ -113,7 +117,7 @@ class TouchedPages:
 
     def _read(self) -> bool:
         try:
-            file = os.open(_PAGEMAP, os.O_RDONLY)
+            file = os.open(_PAGEMAP_FILE, os.O_RDONLY)
         except OSError:
             return False
         try:
@@ -128,7 +132,8 @@ class TouchedPages:
     def places(self, addresses: Ints, sizes: Ints) -> Ints:
         """Return the index in `entries` of the first page of each buffer; pages.UNKNOWN if not all its pages are known.
 
-        A buffer that was not looked up may begin on the last page of one that was, but its further pages are unknown.
+        A small buffer, which was not looked up, may begin on the last page of a looked-up buffer. Its further pages
+        are unknown.
 
         Args:
             addresses: addresses of the buffers.

@@ -2,8 +2,8 @@
 
     largest_scrub(record, last)         the longest run of moves onto cells that the agent had visited before
     dearest_tick(record, last)          the tick with the most expansions
-    dearest_restart(record, last)       the restart with the most expansions until the next one
-    parting(one, other, last)           the first tick at which two agents are on different cells, or differ otherwise
+    dearest_restart(record, last)       the restart followed by the most expansions before the next restart
+    parting(one, other, last)           the first tick at which two agents are on different cells or differ otherwise
     first_difference(timeline, other, last)     the first command or agent in which two branches differ
 
 `last` is the last tick to consider; ticks that are not recorded are ignored. What an agent did during tick t - 1 is
@@ -28,26 +28,26 @@ Cells = npt.NDArray[np.int32]
 class Scrub:
     """Run of consecutive moves onto cells that the agent had visited before in the same trial."""
 
-    begin: int  # clock before the first move
-    end: int  # clock after the last move
-    moves: int
+    begin: int  # tick shown by the clock before the first move
+    end: int  # tick shown by the clock after the last move
+    moves: int  # number of moves
     cells: int  # number of different cells entered
 
 
 @dataclass(frozen=True)
 class Dearest:
-    """Tick with the most expansions, or the restart with the most expansions after it."""
+    """Tick with the most expansions, or the restart with the most expansions before the next restart."""
 
-    tick: int
-    expansions: int
+    tick: int  # tick shown by the clock just after the expansions or the restart
+    expansions: int  # number of expansions in the tick, or from the restart to the next one
 
 
 @dataclass(frozen=True)
 class Parting:
     """First difference between two agents."""
 
-    tick: int  # clock just after the difference
-    what: str  # "cell", "expansions", "marks", "phase", or "start"
+    tick: int  # tick shown by the clock just after the difference
+    what: str  # value that differs: "cell", "expansions", "marks", "phase", or "start" (cell on which it was put)
     one: int  # value of the first agent
     other: int  # value of the second agent
 
@@ -57,17 +57,17 @@ class Difference:
     """First difference between two branches: a command that only one of them has, or an agent."""
 
     tick: int
-    entry: Entry | None = None  # the command; None: the difference is in an agent
-    is_own: bool = False  # whether the command belongs to the first branch
+    entry: Entry | None = None  # command that only one branch has; None: the difference is in an agent
+    is_own: bool = False  # whether the first branch has the command
     agent: int = -1  # number of the agent that differs; -1: the difference is a command
-    parting: Parting | None = None  # the difference in the agent
+    parting: Parting | None = None  # difference of the agent between the branches; None: the difference is a command
 
 
 # --- moments of one agent -------------------------------------------------------------------------
 
 
 def largest_scrub(record: Record, last: int) -> Scrub | None:
-    """Return the longest run of moves onto cells visited before in the same trial, up to tick `last`; None if none."""
+    """Return the longest run of moves onto cells visited before in the same trial; None without such a move."""
     rows = record.rows_before(last)
     if not rows.size:
         return None
@@ -84,7 +84,12 @@ def largest_scrub(record: Record, last: int) -> Scrub | None:
 
 
 def _first_visits(cells: Cells, trials: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Return for each index whether its cell occurs there for the first time in its trial."""
+    """Return, for each visit, whether it is the first visit of that cell in its trial.
+
+    Args:
+        cells: cell of each visit, in order of time.
+        trials: number of the trial of each visit.
+    """
     found = np.zeros(cells.size, bool)
     _, firsts = np.unique(np.stack([trials, cells]), axis=1, return_index=True)
     found[firsts] = True
@@ -92,7 +97,10 @@ def _first_visits(cells: Cells, trials: npt.NDArray[np.int64]) -> npt.NDArray[np
 
 
 def _longest_run(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
-    """Return begin and end (exclusive) of the longest run of true values; the first of several; (0, 0) if none."""
+    """Return begin and end (exclusive) of the longest run of true values; (0, 0) if no value is true.
+
+    Of several runs with that length, return the first.
+    """
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
     begins, ends = edges[::2], edges[1::2]
     if not begins.size:
@@ -106,12 +114,12 @@ def dearest_tick(record: Record, last: int) -> Dearest | None:
     expanded = record.rows_before(last)["expanded"]
     if not expanded.size or not expanded.max():
         return None
-    place = int(np.argmax(expanded))
-    return Dearest(record.joined + place + 1, int(expanded[place]))
+    index = int(np.argmax(expanded))
+    return Dearest(record.joined + index + 1, int(expanded[index]))
 
 
 def dearest_restart(record: Record, last: int) -> Dearest | None:
-    """Return the restart with the most expansions until the next one, up to tick `last`; None if there is none."""
+    """Return the restart followed by the most expansions before the next restart or `last`; None without a restart."""
     rows = record.rows_before(last)
     places = np.flatnonzero(rows["marks"] & log.RESTARTED)
     if not places.size:
@@ -123,7 +131,7 @@ def dearest_restart(record: Record, last: int) -> Dearest | None:
 
 # --- differences between two agents or branches ---------------------------------------------------
 
-_FIELDS = (("cell", "cell"), ("expanded", "expansions"), ("marks", "marks"), ("phase", "phase"))
+_COMPARED_FIELDS = (("cell", "cell"), ("expanded", "expansions"), ("marks", "marks"), ("phase", "phase"))
 
 
 def parting(one: Record, other: Record, last: int, *, in_cells_first: bool = True) -> Parting | None:
@@ -133,8 +141,8 @@ def parting(one: Record, other: Record, last: int, *, in_cells_first: bool = Tru
         one: record of the first agent.
         other: record of the second agent.
         last: last tick to consider.
-        in_cells_first: whether a difference in cells takes precedence over earlier ones in other values. For the same
-            agent in two branches set it to False: all values are equal up to the first difference of any kind.
+        in_cells_first: whether a difference in cells takes precedence over earlier differences in other values. Set it
+            to False to compare an agent in two branches, where the first difference of any kind is the cause.
 
     Returns:
         The difference; None if there is none.
@@ -142,7 +150,7 @@ def parting(one: Record, other: Record, last: int, *, in_cells_first: bool = Tru
     begin = max(one.joined, other.joined)
     if one.cell_at(begin) != other.cell_at(begin):
         return Parting(begin, "start", one.cell_at(begin), other.cell_at(begin))
-    found = [p for name, what in _FIELDS if (p := _first_unequal(one, other, begin, last, name, what))]
+    found = [p for name, what in _COMPARED_FIELDS if (p := _first_unequal(one, other, begin, last, name, what))]
     if not found:
         return None
     return found[0] if in_cells_first else min(found, key=lambda parting: parting.tick)
@@ -153,14 +161,14 @@ def _first_unequal(one: Record, other: Record, begin: int, last: int, name: str,
     places = np.flatnonzero(a != b)
     if not places.size:
         return None
-    place = int(places[0])
-    return Parting(begin + place + 1, what, int(a[place]), int(b[place]))
+    index = int(places[0])
+    return Parting(begin + index + 1, what, int(a[index]), int(b[index]))
 
 
 def _values(record: Record, begin: int, last: int, name: str) -> npt.NDArray[np.int64]:
-    """Return a field of the rows from tick `begin` to before `last`, padded after the end of the record.
+    """Return a field of the rows from tick `begin` to before `last`, padded if the record ends earlier.
 
-    An agent that is done has no rows: it stays on its cell, and all other values are 0.
+    An agent that is done has no rows. Its cell is padded with its last cell, all other fields with 0.
     """
     rows = record.rows_before(last)[max(0, begin - record.joined) :]
     values = np.zeros(max(0, last - begin), np.int64)
@@ -173,29 +181,32 @@ def _values(record: Record, begin: int, last: int, name: str) -> npt.NDArray[np.
 def first_difference(timeline: Timeline, other: Timeline, last: int) -> Difference | None:
     """Return the first difference between two branches up to tick `last`; None if there is none.
 
-    At equal ticks a command comes before an agent, because commands of a tick apply before agents act.
+    If a command and an agent differ at the same tick, return the command, because it applies before agents act.
     """
-    found = [_first_command(timeline, other, last), *_agents_apart(timeline, other, last)]
+    found = [_first_command_difference(timeline, other, last), *_agent_differences(timeline, other, last)]
     return min((d for d in found if d is not None), key=lambda d: (d.tick, d.entry is None), default=None)
 
 
-def _first_command(timeline: Timeline, other: Timeline, last: int) -> Difference | None:
+def _first_command_difference(timeline: Timeline, other: Timeline, last: int) -> Difference | None:
     logs = [[e for e in line.entries() if e.is_enabled and e.tick < last] for line in (timeline, other)]
     for own, theirs in zip_longest(*logs):
         if own is None or theirs is None or (own.tick, own.command) != (theirs.tick, theirs.command):
-            return _earlier(own, theirs)
+            return _earlier_difference(own, theirs)
     return None
 
 
-def _earlier(own: Entry | None, theirs: Entry | None) -> Difference:
-    """Return the earlier of two commands at which sorted logs differ: only one branch has it."""
+def _earlier_difference(own: Entry | None, theirs: Entry | None) -> Difference:
+    """Return the difference for the earlier of two commands, the first pair in which two logs differ.
+
+    Only one branch has the earlier command, because logs are sorted by tick.
+    """
     is_own = theirs is None or (own is not None and own.tick <= theirs.tick)
     entry = own if is_own else theirs
     assert entry is not None
     return Difference(entry.tick, entry, is_own)
 
 
-def _agents_apart(timeline: Timeline, other: Timeline, last: int) -> list[Difference]:
+def _agent_differences(timeline: Timeline, other: Timeline, last: int) -> list[Difference]:
     apart = []
     for agent in timeline.records.keys() & other.records.keys():
         found = parting(timeline.records[agent], other.records[agent], last, in_cells_first=False)

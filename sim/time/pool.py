@@ -1,10 +1,12 @@
 """Pool of reference-counted memory parts: keyframes that have equal parts share one copy.
 
+A part is PART bytes of a buffer. A block is PARTS successive parts of one buffer; it is stored as the number of a
+table, which lists the pool slots of these parts. Slot 0 and table 0 represent zeros.
+
     pool = Pool(most_bytes)                     reserve address space; unused space takes no memory
-    content = pool.kept(memories, like)         store the present contents of buffers; None if there is no room
+    content = pool.kept(memories, like)         store the present contents of buffers; None if the pool is full
     content.copy_into(memories)                 copy the contents into zeroed buffers, in slices
     pool.held                                   bytes in use
-
 A Content frees its parts when it is garbage-collected. Storing is slow because it reads all the memory; it may run in
 another thread, as long as no other thread writes to the buffers or stores anything in the pool.
 """
@@ -24,9 +26,9 @@ from sim.time.memories import BufferSet, Bytes, TouchedPages, block_counts
 
 Words = npt.NDArray[np.uint64]
 
-_SLOT_BYTES = PART + 8  # bytes of a part, with its reference count and its entry in the free list
-_TABLE_BYTES = 4 * PARTS + 8  # bytes of the table of a block, with its reference count and its free list entry
-_COPIED_AT_ONCE = 16  # blocks in one slice of a restore
+_SLOT_BYTES = PART + 8  # bytes of one stored part, with its reference count and its entry in the list of free slots
+_TABLE_BYTES = 4 * PARTS + 8  # bytes of the table of a block, with its reference count and its entry in the free list
+_BLOCKS_PER_SLICE = 16  # number of blocks that copy_into() copies in one slice
 
 
 class Content:
@@ -35,7 +37,7 @@ class Content:
     def __init__(self, pool: "Pool", sizes: tuple[int, ...], blocks: npt.NDArray[np.int32]) -> None:
         self.pool, self.sizes, self.blocks = pool, sizes, blocks
         self.bytes = PART * int(parts.count_parts(pool.arrays, blocks))
-        """Bytes that a restore copies."""
+        """Number of bytes that a restore copies: all stored parts that are not zero."""
 
     def __del__(self) -> None:
         # Only queue the blocks: another thread may be storing a keyframe in the pool.
@@ -48,10 +50,10 @@ class Content:
 
     def copy_into(self, memories: Sequence[Bytes]) -> Iterator[int]:
         """Copy the contents into zeroed buffers in slices, and yield the bytes copied in each."""
-        for memory, blocks in zip(memories, _split(self.blocks, self.sizes), strict=True):
+        for memory, blocks in zip(memories, _blocks_by_buffer(self.blocks, self.sizes), strict=True):
             body, tail = _words_of(memory)
-            for begin in range(0, blocks.size, _COPIED_AT_ONCE):
-                end = min(begin + _COPIED_AT_ONCE, blocks.size)
+            for begin in range(0, blocks.size, _BLOCKS_PER_SLICE):
+                end = min(begin + _BLOCKS_PER_SLICE, blocks.size)
                 if blocks[begin:end].any():
                     yield PART * int(parts.fill(self.pool.arrays, blocks, begin, end, body, 0))
             first = body.size // parts.WORDS
@@ -73,15 +75,15 @@ class Pool:
             freed_tables=zeros(slots, np.int32),
             counts=np.zeros(4, np.int64),
         )
-        self.arrays.counts[[SLOTS, TABLES]] = 1  # slot 0 and table 0, which stand for zeros, are always in use
-        self.gone: list[npt.NDArray[np.int32]] = []  # blocks of deleted Contents, not yet released
-        self._is_keeping = False  # whether `kept` is running, perhaps in another thread
+        self.arrays.counts[[SLOTS, TABLES]] = 1  # slot 0 and table 0 represent zeros and are always in use
+        self.gone: list[npt.NDArray[np.int32]] = []  # blocks of garbage-collected Contents, still to be released
+        self._is_storing = False  # whether `kept` is running, perhaps in another thread
 
     @property
     def held(self) -> int:
         """Return the bytes in use."""
-        if not self._is_keeping:
-            self._release_gone()
+        if not self._is_storing:
+            self._release_deleted()
         slots, freed_slots, tables, freed_tables = self.arrays.counts.tolist()
         return int(_SLOT_BYTES * (slots - 1 - freed_slots) + _TABLE_BYTES * (tables - 1 - freed_tables))
 
@@ -96,29 +98,29 @@ class Pool:
 
         Args:
             memories: the buffers.
-            like: Content of an earlier keyframe; parts equal to its parts are shared.
-            touched: touched pages of the buffers, if already known.
+            like: contents of an earlier keyframe; parts equal to its parts are not stored again.
+            touched: touched pages of the buffers; None: the system is asked for them now.
             pace: flag with which the kernel yields to other threads (sim/kernels/pace.py); None: it never yields.
 
         Returns:
-            The stored contents; None if there is no room.
+            The stored contents; None if the pool is full.
         """
-        self._is_keeping = True
+        self._is_storing = True
         try:
-            self._release_gone()
+            self._release_deleted()
             return self._kept(memories, like, touched or TouchedPages(memories), hurried() if pace is None else pace)
         finally:
-            self._is_keeping = False
+            self._is_storing = False
 
     def _kept(self, memories: BufferSet, like: Content | None, touched: TouchedPages, pace: Pace) -> Content | None:
-        blocks = _blocks_before(memories.sizes, like if like is not None and like.pool is self else None)
+        blocks = _blocks_of_base(memories.sizes, like if like is not None and like.pool is self else None)
         segments, room = bare(memories.segments(touched)), memories.part_count
         changed, places = np.empty(room, np.int32), np.empty(room, np.int64)
         if not parts.set_aside(self.arrays, segments, touched.entries, mmap.PAGESIZE, blocks, changed, places, pace):
             return None
         return Content(self, memories.sizes, blocks)
 
-    def _release_gone(self) -> None:
+    def _release_deleted(self) -> None:
         while self.gone:
             parts.release(self.arrays, self.gone.pop())
 
@@ -126,24 +128,27 @@ class Pool:
 # --- buffers as parts and blocks ------------------------------------------------------------------
 
 
-def _split(blocks: npt.NDArray[np.int32], sizes: Sequence[int]) -> list[npt.NDArray[np.int32]]:
-    """Return the blocks of each buffer."""
+def _blocks_by_buffer(blocks: npt.NDArray[np.int32], sizes: Sequence[int]) -> list[npt.NDArray[np.int32]]:
+    """Split the blocks of a keyframe into one array per buffer, for buffers of these sizes in bytes."""
     ends = np.cumsum(block_counts(sizes))
     return np.split(blocks, ends[:-1].tolist()) if len(sizes) else []
 
 
-def _blocks_before(sizes: tuple[int, ...], like: Content | None) -> npt.NDArray[np.int32]:
-    """Return the blocks that each buffer had in an older keyframe; zeros for a buffer that counts as new.
+def _blocks_of_base(sizes: tuple[int, ...], like: Content | None) -> npt.NDArray[np.int32]:
+    """Return the blocks that each buffer had in the keyframe `like`; zeros for a buffer that counts as new.
 
-    Buffers are matched by their index in the order in which the object graph of the world is traversed. An added or
-    removed agent shifts some of them; a buffer whose size differs from its counterpart's counts as new.
+    Buffers of the two keyframes are matched by their index in the order in which the object graph of the world is
+    traversed. An added or removed agent shifts the indices. A buffer counts as new if its size differs from the size of
+    the buffer with the same index.
     """
     blocks = np.zeros(int(block_counts(sizes).sum()), np.int32)
     if like is None:
         return blocks
     if like.sizes == sizes:
         return like.blocks.copy()
-    pairs = zip(_split(blocks, sizes), _split(like.blocks, like.sizes), sizes, like.sizes, strict=False)
+    pairs = zip(
+        _blocks_by_buffer(blocks, sizes), _blocks_by_buffer(like.blocks, like.sizes), sizes, like.sizes, strict=False
+    )
     for own, old, size, old_size in pairs:
         if size == old_size:
             own[:] = old

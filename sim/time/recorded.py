@@ -26,14 +26,14 @@ class MarkKind(IntEnum):
 MARK = np.dtype([("tick", "i4"), ("agent", "i4"), ("kind", "i4")])
 NO_AGENT = -1
 
-_KIND_OF_BIT = (
+_KIND_BY_BIT = (
     (log.RESTARTED, int(MarkKind.RESTART)),
     (log.BACK_MOVE, int(MarkKind.BACK_MOVE)),
     (log.ARRIVED, int(MarkKind.ARRIVAL)),
 )
-_MARKED = sum(bit for bit, _ in _KIND_OF_BIT)
-_KINDS_OF = tuple([kind for bit, kind in _KIND_OF_BIT if bits & bit] for bits in range(_MARKED + 1))
-"""Kinds of marks for each combination of the bits in _MARKED."""
+_MARK_BITS = sum(bit for bit, _ in _KIND_BY_BIT)
+_KINDS_BY_BITS = tuple([kind for bit, kind in _KIND_BY_BIT if bits & bit] for bits in range(_MARK_BITS + 1))
+"""Kinds of marks of a row, indexed by the value of its bits in _MARK_BITS."""
 
 
 class Record:
@@ -50,7 +50,7 @@ class Record:
 
     @property
     def rows(self) -> npt.NDArray[np.void]:
-        """Return log.ROW for each tick from `joined` to the last active one; ticks without activity are waits."""
+        """Return one row (log.ROW) for each tick from `joined` to the last active one; inactive ticks are waits."""
         return self._rows[: self._count]
 
     @property
@@ -59,7 +59,7 @@ class Record:
         return self.joined + self._count
 
     def rows_before(self, tick: int) -> npt.NDArray[np.void]:
-        """Return the rows of all ticks before `tick`: what had happened when the clock showed `tick`."""
+        """Return the rows of all ticks before `tick`, which had been run when the clock showed `tick`."""
         return self._rows[: max(0, min(self._count, tick - self.joined))]
 
     def cell_at(self, tick: int) -> int:
@@ -72,29 +72,29 @@ class Record:
         begin = tick - self.joined
         end = begin + rows.size
         if end > self._rows.size:
-            self._grow_to(end)
+            self._grow_capacity(end)
         if begin > self._count:
-            self._wait_to(begin)
+            self._pad_with_waits(begin)
         self._rows[begin:end], self._count = rows, end
         if self.spans and self.spans[-1][1] == tick:
             self.spans[-1] = (self.spans[-1][0], tick + rows.size)
         else:
             self.spans.append((tick, tick + rows.size))
 
-    def _grow_to(self, needed: int) -> None:
+    def _grow_capacity(self, needed: int) -> None:
         rows = log.new_bare_log(max(needed, 2 * self._rows.size))
         rows[: self._count] = self.rows
         self._rows = rows
 
-    def _wait_to(self, count: int) -> None:
-        """Fill up to `count` rows with waits, for an agent that was done and became active again."""
+    def _pad_with_waits(self, count: int) -> None:
+        """Append waiting rows until there are `count` rows: the agent was done for some ticks and is active again."""
         self._rows[self._count : count] = (self.cell_at(self.end), 0, 0, 0, log.WAITING)
         self._count = count
 
     def last_active(self, tick: int) -> int:
-        """Return the end of the last active span that begins before `tick`, at most `tick`; 0 if there is none."""
-        place = bisect_left(self.spans, (tick,))  # number of spans that begin before `tick`
-        return min(self.spans[place - 1][1], tick) if place else 0
+        """Return the end of the last active span that begins before `tick`, limited to `tick`; 0 if there is none."""
+        index = bisect_left(self.spans, (tick,))  # number of spans that begin before `tick`
+        return min(self.spans[index - 1][1], tick) if index else 0
 
     def truncate(self, tick: int) -> None:
         """Remove the rows of `tick` and of all later ticks."""
@@ -110,12 +110,12 @@ class Record:
 
 
 class Marks:
-    """Marks of a run sorted by tick: restarts, back-moves, arrivals, proofs that there is no path."""
+    """Marks of a run sorted by tick: restarts, back-moves, arrivals, and proofs that an agent has no path."""
 
     def __init__(self) -> None:
         self._marks = np.zeros(64, MARK)
         self._count = 0
-        # Marks not yet in the array, which is only built when it is read: most ticks add some, and reads are rare.
+        # Marks to be added to the array when it is read next, because most ticks add marks and reads are rare.
         self._new: list[tuple[int, int, int]] = []
 
     @property
@@ -125,7 +125,7 @@ class Marks:
         return self._marks[: self._count]
 
     def append(self, marks: list[tuple[int, int, int]]) -> None:
-        """Append (tick, agent, kind), sorted by tick, none before the last tick already here."""
+        """Append marks (tick, agent, kind), sorted by tick; the first must not be before the last mark so far."""
         self._new += marks
 
     def _take_in(self) -> None:
@@ -152,9 +152,9 @@ class Marks:
 
 
 def marks_of_rows(agent: int, tick: int, rows: npt.NDArray[np.void]) -> list[tuple[int, int, int]]:
-    """Return (tick, agent, kind) of the marks in rows.
+    """Return (tick, agent, kind) for each mark in the rows of one agent.
 
-    The tick of a mark is one after the tick of its row, because then the clock shows its effect.
+    The tick of a mark is one after the tick of its row, because the clock shows that tick when the effect is visible.
 
     Args:
         agent: number of the agent.
@@ -164,9 +164,9 @@ def marks_of_rows(agent: int, tick: int, rows: npt.NDArray[np.void]) -> list[tup
     marks = rows["marks"]
     found: list[tuple[int, int, int]] = []
     # np.flatnonzero takes twice as long as nonzero, and this runs in every frame.
-    for place in marks.nonzero()[0].tolist():
-        for kind in _KINDS_OF[marks.item(place) & _MARKED]:
-            found.append((tick + place + 1, agent, kind))
+    for index in marks.nonzero()[0].tolist():
+        for kind in _KINDS_BY_BITS[marks.item(index) & _MARK_BITS]:
+            found.append((tick + index + 1, agent, kind))
     return found
 
 
@@ -175,5 +175,5 @@ def marks_of_all(agents: Sequence[int], tick: int, rows: npt.NDArray[np.void]) -
     bits = rows["marks"]
     found = []
     for who, when in zip(*(places.tolist() for places in np.nonzero(bits)), strict=True):
-        found += [(tick + when + 1, agents[who], kind) for kind in _KINDS_OF[bits[who, when] & _MARKED]]
+        found += [(tick + when + 1, agents[who], kind) for kind in _KINDS_BY_BITS[bits[who, when] & _MARK_BITS]]
     return found

@@ -3,13 +3,13 @@
     tasks = switch_tasks(timeline, ticks)       every switch at each of these ticks
     tasks = path_tasks(timeline, agents, ticks) every cell that these agents visited after each of these ticks
     search = WorstBlock(timeline, agent, tasks)
-    while not search.step(work): ...            in time slices, or in a thread: it shares no mutable data
+    while not search.step(work): ...            search in time slices, or in a thread (no mutable data is shared)
     search.done, search.total                   progress; to cancel the search, stop calling step()
     search.results()                            the results so far, most expensive first
     branch = open_what_if(tree, number, result) open a result as a branch
 
 Every candidate is simulated from its tick to the end with everything else unchanged: commands, agents and random
-changes. So the branch of a result shows exactly what the result says.
+changes. So a branch created from a result reproduces its cost exactly.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ NEVER = float("inf")
 MAX_TICKS = 50_000
 """Most ticks simulated after a block; an agent that takes longer counts as never arriving."""
 
-_PIECE = 256  # ticks between two checks of the work done
+_PIECE = 256  # most ticks simulated between two checks of the work done
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Outcome:
     """End of a simulated run for the agent."""
 
     cost: float  # cost of the walk to the goal; infinite if the agent never arrived
-    tick: int  # tick of the arrival, or at which the run was stopped
+    tick: int  # tick at which the agent arrived or the simulation was stopped
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,8 @@ def spread_ticks(first: int, last: int, count: int) -> list[int]:
 def switch_tasks(timeline: Timeline, ticks: Iterable[int]) -> list[Task]:
     """Return tasks that block every switch at each of the ticks.
 
-    A switch that a command names during the run may not exist yet at a tick, so its cells are blocked directly.
+    A switch that a command creates during the run may not exist yet at one of the ticks. For such a switch, the tasks
+    block its cells directly.
     """
     late = {entry.command.name for entry in timeline.entries() if isinstance(entry.command, NameSwitch)}
     blocks = [
@@ -91,8 +92,8 @@ def switch_tasks(timeline: Timeline, ticks: Iterable[int]) -> list[Task]:
 def path_tasks(timeline: Timeline, agents: Iterable[int], ticks: Iterable[int]) -> list[Task]:
     """Return tasks that block, at each of the ticks, every cell that one of these agents visited later.
 
-    Left out are the cells on which the agents are at that tick, which cannot be blocked, and the goal, because blocking
-    it would change the problem. Cells are in the order of the agents' visits.
+    The cells on which the agents are at that tick are left out, because they cannot be blocked, and so is the goal,
+    because blocking it would change the problem. Cells are in the order of the agents' visits.
     """
     agents = list(agents)
     return [(tick, block) for tick in ticks for block in _blocks_ahead(timeline, agents, tick)]
@@ -137,7 +138,7 @@ class WorstBlock:
         self._running = self._run()
 
     def step(self, work: float = 4000.0) -> bool:
-        """Simulate for about `work` microseconds; return whether all tasks are done."""
+        """Simulate for about `work` microseconds (estimated, not timed); return whether all tasks are done."""
         spent = 0.0
         for piece in self._running:
             spent += piece
@@ -150,16 +151,16 @@ class WorstBlock:
         return sorted(self._results, key=lambda result: (-result.extra, result.tick))
 
     def _run(self) -> Iterator[float]:
-        """Process all tasks, and yield the work of each time slice."""
-        base: _Base | None = None
+        """Process all tasks, and yield the work of each time slice (unit: about a microsecond)."""
+        base: _WorldSource | None = None
         for tick, block in self.tasks:
             if base is None or base.tick != tick:
                 yield from self._go_to(tick)
-                base = _Base(self._fork)
+                base = _WorldSource(self._fork)
                 if self.baseline is None:
-                    self.baseline = yield from self._outcome(base.world(), base.tick)
-            if base.tick == tick:  # otherwise the run is over before the tick of the task
-                yield from self._try(base, tick, block)
+                    self.baseline = yield from self._simulate(base.world(), base.tick)
+            if base.tick == tick:  # otherwise the run is over before the tick of the task, which is skipped
+                yield from self._try_block(base, tick, block)
             self.done += 1
 
     def _go_to(self, tick: int) -> Iterator[float]:
@@ -167,7 +168,7 @@ class WorstBlock:
         while not self._fork.continue_seek(4000.0):
             yield 4000.0
 
-    def _try(self, base: "_Base", tick: int, block: Block) -> Iterator[float]:
+    def _try_block(self, base: "_WorldSource", tick: int, block: Block) -> Iterator[float]:
         assert self.baseline is not None
         world = base.world()
         yield base.work
@@ -176,10 +177,10 @@ class WorstBlock:
         world.apply_now()
         if world.grid.version == version:  # nothing changed: already blocked, or an agent is on the cell
             return
-        outcome = yield from self._outcome(world, tick)
-        self._results.append(Result(tick, block, outcome, _extra(outcome.cost, self.baseline.cost)))
+        outcome = yield from self._simulate(world, tick)
+        self._results.append(Result(tick, block, outcome, _extra_cost(outcome.cost, self.baseline.cost)))
 
-    def _outcome(self, world: World, begin: int) -> Generator[float, None, Outcome]:
+    def _simulate(self, world: World, begin: int) -> Generator[float, None, Outcome]:
         """Advance the world until the agent has arrived for good or the search gives up; yield the work done."""
         end = begin + self.most_ticks
         while world.tick < end and not self._has_arrived(world):
@@ -196,12 +197,12 @@ class WorstBlock:
         walker = world.walker(self.agent)
         if walker is None or not (walker.has_arrived and walker.is_done):
             return False
-        # An arrival counts after the last move of the goal: in the tick of that move, once its commands are applied.
+        # Count an arrival only after the last move of the goal: in the tick of that move, after its commands applied.
         return world.tick > self._last_goal or (world.tick == self._last_goal and not world.is_before_commands)
 
 
-class _Base:
-    """Present tick of a timeline, as a source of any number of equal worlds."""
+class _WorldSource:
+    """Source of any number of equal worlds, each at the present tick of a timeline."""
 
     def __init__(self, line: Timeline) -> None:
         self.line, self.tick = line, line.tick
@@ -215,7 +216,7 @@ class _Base:
         return restoring_work(self.frame) if self.frame is not None else 0.0
 
     def world(self) -> World:
-        """Return a new world of the tick: from a keyframe, or by a replay if an agent's state cannot be stored."""
+        """Return a new world at that tick: from a keyframe, or by a replay if an agent's state cannot be stored."""
         if self.frame is not None:
             try:
                 return restore(self.frame)
@@ -227,7 +228,7 @@ class _Base:
         return line.world
 
 
-def _extra(cost: float, without: float) -> float:
+def _extra_cost(cost: float, without: float) -> float:
     return 0.0 if cost == without else cost - without
 
 
