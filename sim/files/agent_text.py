@@ -11,10 +11,10 @@ def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int, where: s
     """Parse an agent written as one word.
 
     Args:
-        text: the agent, such as `tb-wa:weight=3`; in addition to parameters it may set `label` and `budget`.
-        specs: known agents by key.
-        budget: budget of agents without a budget of their own, for which the agent must be valid.
-        where: beginning of messages; "": the option of the command line.
+        text: the agent, such as `tb-wa:weight=3`; besides parameters, the text may set `label` and `budget`.
+        specs: known kinds of agents, by key.
+        budget: shared budget, for which the agent must be valid if the text sets no budget.
+        where: beginning of error messages; "": messages begin with `--agent` and the text.
 
     Raises:
         ConfigError: The text is not valid; the error lists all problems.

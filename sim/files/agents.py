@@ -20,7 +20,7 @@ COUNT = Param("count", int, 1, "so many agents of this kind", 1, MAX_AGENTS)
 SEED = Param("seed", int, 0, "seed by which starts and goals are drawn", 0, (1 << 32) - 1)
 MIN_COST = Param("min_cost", float, 0.0, "least cost of the way from start to goal", 0.0, 1e9)
 
-_WHAT_A_PLACING_IS = (
+_PLACING_FORM = (
     "a placing: {pairs: random, seed: 7, min_cost: 100}, {from: [[0, 0], [9, 9]], to: [[50, 50], [59, 59]]} "
     "or {scen: file, rows: 0:500}"
 )
@@ -51,7 +51,7 @@ def read_agents(
     fields = entry.any_keys("an agent such as {kind: tb-wa, weight: 2}")
     count = fields["count"].integer(COUNT) if "count" in fields else 1
     placing = _read_placing(fields["placing"], grid, find) if "placing" in fields else None
-    if config is None or count is None or not _ends_are_right(fields, config, grid):
+    if config is None or count is None or not _are_ends_valid(fields, config, grid):
         return []
     if "placing" in fields:
         return (
@@ -63,11 +63,11 @@ def read_agents(
 
 
 def says_own_end(entry: object, key: str) -> bool:
-    """Return whether an entry, valid or not, gives each of its agents its own `key`: "start" or "goal"."""
+    """Return whether an entry, valid or not, sets `key` ("start" or "goal") for each of its agents."""
     return isinstance(entry, Mapping) and (entry.get(key) is not None or "placing" in entry)
 
 
-def _ends_are_right(fields: Mapping[str, Field], config: AgentConfig, grid: Grid | None) -> bool:
+def _are_ends_valid(fields: Mapping[str, Field], config: AgentConfig, grid: Grid | None) -> bool:
     """Return whether the start and the goal of an entry are on free cells and not combined with `placing`."""
     wrong = []
     for key, pair in (("start", config.start), ("goal", config.goal)):
@@ -98,12 +98,12 @@ def _spread(
 
 def _read_placing(entry: Field, grid: Grid | None, find: Find) -> Placing | None:
     before = len(entry.problems.found)
-    fields = entry.keys(("pairs", "seed", "min_cost", "from", "to", "scen", "rows"), _WHAT_A_PLACING_IS)
+    fields = entry.keys(("pairs", "seed", "min_cost", "from", "to", "scen", "rows"), _PLACING_FORM)
     if len(entry.problems.found) > before:
         return None
     kinds = [key for key in ("pairs", "scen", "from") if key in fields]
     if len(kinds) != 1 or ("rows" in fields and kinds != ["scen"]) or (("to" in fields) != (kinds == ["from"])):
-        entry.expect(_WHAT_A_PLACING_IS)
+        entry.expect(_PLACING_FORM)
         return None
     if grid is None:
         return None
@@ -193,7 +193,7 @@ def read_agent(
 
 
 def _agent_params(entry: Field, spec: AgentSpec, fields: dict[str, Field]) -> dict[str, Value]:
-    """Return the parameters that are given and valid; the others are noted as problems."""
+    """Return the valid parameters among the given ones; note a problem for each invalid one."""
     params: dict[str, Value] = {}
     for key, part in fields.items():
         param = spec.param(key)

@@ -7,17 +7,23 @@ from sim.files.fields import Field
 from sim.files.yaml import Inline, InlineMap
 from sim.grid import MAX_CELLS
 
-_RUN = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?,([0-9]{1,5})")
-_FEW = 8  # most cells that are written as a list
+_RUN_PATTERN = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?,([0-9]{1,5})")
+_FEW = 8  # most cells that are written as a list of pairs; more are written as runs
 
 
 def read_cells(part: Field, width: int, height: int) -> tuple[int, ...] | None:
-    """Return cells of a map of this size, as numbers y * width + x; None after noting which are wrong."""
+    """Return the cells that a field lists, as numbers y * width + x; None after noting problems.
+
+    Args:
+        part: the field.
+        width: width of the map.
+        height: height of the map.
+    """
     if not isinstance(part.value, dict):
         pairs = part.cells(width, height)
         return None if pairs is None else tuple(y * width + x for x, y in pairs)
     fields = part.any_keys("cells")
-    # An unquoted text in braces ends at its first comma, so runs without quotes are not one string.
+    # In YAML, unquoted text in braces ends at its first comma, so runs without quotes are not one string.
     if set(fields) != {"runs"} or not isinstance(part.value["runs"], str):
         part.expect('cells such as [[3, 4]] or, in quotes, {runs: "3-9,4"}')
         return None
@@ -27,12 +33,12 @@ def read_cells(part: Field, width: int, height: int) -> tuple[int, ...] | None:
 def _cells_of_runs(part: Field, text: str, width: int, height: int) -> tuple[int, ...] | None:
     cells: list[int] = []
     for word in text.split():
-        match = _RUN.fullmatch(word)
+        match = _RUN_PATTERN.fullmatch(word)
         first, last, y = (int(match[1]), int(match[2] or match[1]), int(match[3])) if match else (1, 0, 0)
         if not (first <= last < width and y < height):
             part.complain(f"expected runs within the map, which is {width} x {height}, got {word[:40]!r}")
             return None
-        # A short text can name very many cells, so their number is limited; no real list exceeds a map or two.
+        # A short text can name very many cells, so their number is limited; real lists have at most twice the map.
         if len(cells) > 4 * min(width * height, MAX_CELLS):
             part.complain(f"expected at most four times the {width} x {height} cells of the map")
             return None

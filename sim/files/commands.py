@@ -7,14 +7,14 @@
     {goal: [9, 9]}    {agent: lazy, goal: [9, 9]}    {budget: 4}   {agent: lazy, budget: 4}
     {agent: lazy, set: {weight: 3}}                  set parameters of an agent
     {agent: lazy, label: w = 3}                      rename an agent
-    {group: units, set: {weight: 3}}                 set them for a whole group; also goal, budget, and remove: all
+    {group: units, set: {weight: 3}}                 set parameters of a group; also goal, budget, and remove: all
     {add: {kind: tba}}    {agent: 9, add: {kind: tba}}    {remove: lazy}
     {tick_ms: 2}    {serve: 120}                     milliseconds per tick for all agents; agents that plan in a tick
     {changes: {every: 10, rate: 5}}                  {trials: 20}
 
 Two kinds of files use the table. A scenario (edits.py) is written by people: it names agents by label, and an
-impossible command is a problem of the file. A log (log.py) records what was done, including commands without effect: it
-names agents by number, and only its form is checked. Subclasses of Reader and Writer implement the difference.
+impossible command is a problem of the file. A log (log.py) records all commands of the user, even those without effect:
+it names agents by number, and only its form is checked. Subclasses of Reader and Writer implement the difference.
 """
 
 from abc import ABC, abstractmethod
@@ -70,7 +70,10 @@ class Reader(ABC):
 
     @abstractmethod
     def one_of(self, part: Field) -> int | None:
-        """Return the number of any agent of the group that a field names, to read a command to the group for it."""
+        """Return the number of any agent of the group that a field names.
+
+        A command to the group is read as if it was a command to this agent.
+        """
 
     @abstractmethod
     def switch(self, part: Field) -> str | None:
@@ -78,7 +81,7 @@ class Reader(ABC):
 
     @abstractmethod
     def allows_budget(self, part: Field, budget: int | None, agent: int | None) -> bool:
-        """Return whether a new budget is valid: for one agent, or (None) for all that have none of their own."""
+        """Return whether a new budget is valid for an agent; agent None: for all agents that use the shared budget."""
 
     @abstractmethod
     def settings(self, part: Field, agent: int) -> dict[str, Value]:
@@ -86,18 +89,18 @@ class Reader(ABC):
 
     @abstractmethod
     def newcomer(self, part: Field, number: Field | None) -> tuple[AgentConfig, int | None] | None:
-        """Return the configuration of a new agent and the number that the file asks for, None if it asks for none."""
+        """Return the configuration of a new agent, and its number if the file sets one, otherwise None."""
 
-    def leaves(self, agent: int) -> None:  # noqa: B027  a log keeps no list of who is there
+    def leaves(self, agent: int) -> None:  # noqa: B027  a reader of logs keeps no list of agents
         """Note that a command removes an agent."""
 
-    def all_leave(self, group: str) -> None:  # noqa: B027  the same of a group
+    def all_leave(self, group: str) -> None:  # noqa: B027  a reader of logs keeps no list of agents
         """Note that a command removes all agents of a group."""
 
-    def names_agent(self, agent: int, label: str) -> None:  # noqa: B027  nor of what they are called
+    def names_agent(self, agent: int, label: str) -> None:  # noqa: B027  a reader of logs keeps no labels
         """Note that a command renames an agent."""
 
-    def names_switch(self, name: str, is_there: bool) -> None:  # noqa: B027  the same of switches
+    def names_switch(self, name: str, is_there: bool) -> None:  # noqa: B027  a reader of logs keeps no switches
         """Note that a command creates a switch of this name, or removes it."""
 
     def cell(self, part: Field) -> int | None:
@@ -135,7 +138,7 @@ class Row:
     keys: tuple[str, ...]  # keys that identify the command
     write: Callable[[Any, Writer], dict[str, Any]]
     read: Callable[[Fields, Reader], list[Command]]  # returns [] after noting a problem
-    agent: str = "never"  # whether the key `agent` goes with it: "never", "maybe", "always"
+    agent: str = "never"  # whether the command has a key `agent`: "never", "maybe" or "always"
 
 
 def _write_cells(command: commands.EditCells, writer: Writer) -> dict[str, Any]:
@@ -176,11 +179,11 @@ def _read_switch(fields: Fields, reader: Reader) -> list[Command]:
     return [commands.SetSwitch(name, key == "block")]
 
 
-def _write_naming(command: commands.NameSwitch, writer: Writer) -> dict[str, Any]:
+def _write_switch_name(command: commands.NameSwitch, writer: Writer) -> dict[str, Any]:
     return {"switches": InlineMap({command.name: writer.cells(command.cells)})}
 
 
-def _read_naming(fields: Fields, reader: Reader) -> list[Command]:
+def _read_switch_names(fields: Fields, reader: Reader) -> list[Command]:
     """Read names of switches with their cells."""
     read: list[Command] = []
     for name, part in fields["switches"].any_keys("named groups of cells such as {bridge: [[60, 20]]}").items():
@@ -221,11 +224,11 @@ def _read_budget(fields: Fields, reader: Reader) -> list[Command]:
     return [commands.SetBudget(budget, agent)]
 
 
-def _write_set(command: commands.SetParam, writer: Writer) -> dict[str, Any]:
+def _write_param(command: commands.SetParam, writer: Writer) -> dict[str, Any]:
     return {"agent": writer.agent(command.agent), "set": InlineMap({command.name: command.value})}
 
 
-def _read_set(fields: Fields, reader: Reader) -> list[Command]:
+def _read_params(fields: Fields, reader: Reader) -> list[Command]:
     agent = reader.agent(fields["agent"])
     if agent is None:
         return []
@@ -291,9 +294,9 @@ def _write_to_group(command: commands.ToGroup, writer: Writer) -> dict[str, Any]
 
 
 def _read_to_group(fields: Fields, reader: Reader) -> list[Command]:
-    """Read a command to all agents of a group, as if it was for one agent of the group."""
+    """Read a command to all agents of a group, in the same way as a command to one agent of the group."""
     part = fields["group"]
-    told = next((row for row in _TO_AGENTS if set(row.keys) & set(fields)), None)
+    told = next((row for row in _AGENT_ROWS if set(row.keys) & set(fields)), None)
     if told is None or len(fields) != 2:
         part.complain("a group is told one thing, and no agent is named: goal, budget, set, or remove: all")
         return []
@@ -332,10 +335,10 @@ TABLE = (
     Row(commands.EditCells, ("block", "free"), _write_cells, _read_cells),
     Row(commands.SetSwitch, ("block", "free"), _write_switch, _read_switch),
     Row(commands.SetTerrain, ("terrain",), _write_terrain, _read_terrain),
-    Row(commands.NameSwitch, ("switches",), _write_naming, _read_naming),
+    Row(commands.NameSwitch, ("switches",), _write_switch_name, _read_switch_names),
     Row(commands.MoveGoal, ("goal",), _write_goal, _read_goal, agent="maybe"),
     Row(commands.SetBudget, ("budget",), _write_budget, _read_budget, agent="maybe"),
-    Row(commands.SetParam, ("set",), _write_set, _read_set, agent="always"),
+    Row(commands.SetParam, ("set",), _write_param, _read_params, agent="always"),
     Row(commands.NameAgent, ("label",), _write_label, _read_label, agent="always"),
     Row(commands.AddAgent, ("add",), _write_add, _read_add, agent="maybe"),
     Row(commands.RemoveAgent, ("remove",), _write_remove, _read_remove),
@@ -348,8 +351,8 @@ TABLE = (
 KEYS = tuple(dict.fromkeys(key for row in TABLE for key in row.keys))
 
 _BY_KIND = {row.kind: row for row in TABLE}
-_TO_AGENTS = tuple(_BY_KIND[kind] for kind in get_args(commands.Told))
-_SWITCH = _BY_KIND[commands.SetSwitch]
+_AGENT_ROWS = tuple(_BY_KIND[kind] for kind in get_args(commands.Told))
+_SWITCH_ROW = _BY_KIND[commands.SetSwitch]
 
 
 def command_data(command: Command, writer: Writer) -> dict[str, Any]:
@@ -367,7 +370,7 @@ def read_command(entry: Field, fields: Fields, reader: Reader) -> list[Command]:
         fields: its parts by key.
         reader: reader for the kind of file.
     """
-    row = _row_of(entry, fields)
+    row = _row_for_keys(entry, fields)
     if row is None:
         return []
     if "agent" in fields and row.agent == "never":
@@ -378,11 +381,11 @@ def read_command(entry: Field, fields: Fields, reader: Reader) -> list[Command]:
     return row.read({key: fields[key] for key in (*row.keys, "agent") if key in fields}, reader)
 
 
-def _row_of(entry: Field, fields: Fields) -> Row | None:
+def _row_for_keys(entry: Field, fields: Fields) -> Row | None:
     given = [key for key in KEYS if key in fields]
     row = next((row for row in TABLE if given and set(given) <= set(row.keys)), None)
     if row is None or (len(given) > 1 and set(given) != {"block", "free"} and "group" not in given):
         entry.complain(f"expected one of {', '.join(KEYS)}, got {' and '.join(given) or 'none of them'}")
         return None
     names_a_switch = row.kind is commands.EditCells and any(isinstance(fields[key].value, str) for key in given)
-    return _SWITCH if names_a_switch else row
+    return _SWITCH_ROW if names_a_switch else row

@@ -1,4 +1,4 @@
-"""Text of CSV files: numbers in full precision, empty cells for infinity and nan, text safe for spreadsheets."""
+"""Text of CSV files: numbers in full precision, empty cells for infinity and nan, no text that acts as a formula."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # beginnings that make a spr
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """Return the text of a CSV file; text that a spreadsheet would evaluate is prefixed with an apostrophe."""
+    """Return the text of a CSV file; an apostrophe precedes text that a spreadsheet would evaluate as a formula."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)

@@ -13,10 +13,14 @@ from typing import BinaryIO
 from sim.files.locks import BINARY
 from sim.params import ConfigError, nearest
 
-_NOTED: ContextVar[list[Path] | None] = ContextVar("noted", default=None)  # list of noting_reads(), per thread
-_DO_NOT_WAIT = getattr(os, "O_NONBLOCK", 0)  # flag for os.open, which would block on a pipe without a writer
-_USUAL_MAX_NAME = 255  # bytes of a file name if the system does not report its limit
-_SHOWN_OF_NAME = 40  # bytes of a too long name that a message shows
+_NOTED_FILES: ContextVar[list[Path] | None] = ContextVar(
+    "noted", default=None
+)  # list to which noting_reads() adds paths, per thread
+_NONBLOCKING_FLAG = getattr(
+    os, "O_NONBLOCK", 0
+)  # flag for os.open: without it, opening a pipe that has no writer would block
+_DEFAULT_MAX_NAME = 255  # bytes of a file name if the system does not report its limit
+_SHOWN_NAME_BYTES = 40  # most bytes of a name that an error message shows
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
@@ -35,8 +39,8 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         ConfigError: The file cannot be written.
     """
     try:
-        # realpath: a symbolic link stays a link, and its target is replaced.
-        with _stream(path) if is_stream(path) else _draft(os.path.realpath(path)) as file:
+        # With realpath a symbolic link stays a link, and its target is replaced.
+        with _stream(path) if is_stream(path) else _temporary_file(os.path.realpath(path)) as file:
             yield file
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigError):
@@ -72,7 +76,7 @@ def check_place(path: str | os.PathLike[str]) -> None:
         if os.path.isdir(target):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not is_stream(path):
-            draft = _draft_name(target)
+            draft = _temporary_name(target)
             open(draft, "xb").close()
             os.remove(draft)
     except (OSError, ValueError) as error:
@@ -89,9 +93,9 @@ def check_name(path: str | os.PathLike[str], spare: int = 0) -> None:
     place = Path(path).absolute()
     for name, folder in zip(reversed(place.parts[1:]), place.parents, strict=True):
         limit = _max_name(folder) - (spare if name == place.name else 0)
-        size = len(name.encode(errors="replace"))  # a byte that could not be decoded counts once
+        size = len(name.encode(errors="replace"))  # each byte that could not be decoded counts as one
         if size > limit:
-            beginning = f"{shortened(name, _SHOWN_OF_NAME)}..."
+            beginning = f"{shortened(name, _SHOWN_NAME_BYTES)}..."
             raise ConfigError(f"{folder}: expected a file name of at most {limit} bytes, got {size}: {beginning}")
 
 
@@ -101,11 +105,11 @@ def _max_name(folder: Path) -> int:
     try:
         return int(os.pathconf(there, "PC_NAME_MAX"))
     except (AttributeError, OSError, ValueError):  # no such function on Windows
-        return _USUAL_MAX_NAME
+        return _DEFAULT_MAX_NAME
 
 
 def file_error(path: str | os.PathLike[str], what: str, error: Exception) -> ConfigError:
-    """Return the message for a file that could not be `what`: "read", "written" or "made"."""
+    """Return the message for a file that could not be processed; `what` says how: "read", "written" or "made"."""
     try:
         if getattr(error, "errno", None) == errno.ENAMETOOLONG:
             check_name(path)
@@ -119,19 +123,19 @@ def shortened(name: str, most: int) -> str:
     return name.encode(errors="ignore")[:most].decode(errors="ignore")
 
 
-def _draft_name(target: str) -> str:
+def _temporary_name(target: str) -> str:
     return os.path.join(os.path.dirname(target), f".backmove-{secrets.token_hex(8)}.part")
 
 
 @contextmanager
-def _draft(target: str) -> Iterator[BinaryIO]:
+def _temporary_file(target: str) -> Iterator[BinaryIO]:
     """Open a temporary file in the folder of `target`, and rename it to `target` at the end of the context."""
-    draft = _draft_name(target)
+    draft = _temporary_name(target)
     try:
         with open(draft, "xb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())  # otherwise a crash of the machine could leave an empty file under the name
+            os.fsync(file.fileno())  # otherwise a crash of the machine could leave an empty file with the final name
         os.replace(draft, target)
     finally:
         with suppress(FileNotFoundError):
@@ -150,8 +154,8 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
 
 def _stream(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a pipe or a device for writing; raise an OSError for a pipe without a reader, which would block."""
-    descriptor = os.open(path, os.O_WRONLY | _DO_NOT_WAIT | BINARY)
-    if _DO_NOT_WAIT:
+    descriptor = os.open(path, os.O_WRONLY | _NONBLOCKING_FLAG | BINARY)
+    if _NONBLOCKING_FLAG:
         os.set_blocking(descriptor, True)
     return os.fdopen(descriptor, "wb")
 
@@ -187,11 +191,11 @@ def _sync_folder(folder: str) -> None:
 def noting_reads() -> Iterator[list[Path]]:
     """Collect the paths of all files that this thread reads in the context: maps, their pictures, problem lists."""
     noted: list[Path] = []
-    before = _NOTED.set(noted)
+    before = _NOTED_FILES.set(noted)
     try:
         yield noted
     finally:
-        _NOTED.reset(before)
+        _NOTED_FILES.reset(before)
 
 
 @contextmanager
@@ -210,10 +214,10 @@ def open_regular(path: str | os.PathLike[str], suffix: str) -> Iterator[BinaryIO
     if not os.path.lexists(path):
         raise ConfigError(f"{path}: expected a {suffix} file, got no such file{nearest_file(Path(path), suffix)}")
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | _DO_NOT_WAIT | BINARY), "rb") as file:
+        with os.fdopen(os.open(path, os.O_RDONLY | _NONBLOCKING_FLAG | BINARY), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise ConfigError(f"{path}: expected a {suffix} file, got a device or a pipe")
-            if (noted := _NOTED.get()) is not None:
+            if (noted := _NOTED_FILES.get()) is not None:
                 noted.append(Path(path))
             yield file
     except IsADirectoryError:

@@ -1,7 +1,7 @@
 """Timed commands of a scenario file, such as {tick: 40, block: south bridge}. See commands.py for the forms.
 
-Files name agents by label, while commands contain the numbers that the world assigns. The numbers follow from the order
-in which agents are added, so a Roster simulates the additions while commands are read.
+Files name agents by label, while commands contain the numbers that the world assigns. The numbers depend on the order
+in which agents are added, so a Roster keeps track of the added agents while commands are read.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ from sim.params import Value, did_you_mean, parse_params, shown
 
 @dataclass
 class Member:
-    """State of an agent at some point of the script."""
+    """Agent (or a group with an invalid entry) as it is at some point of the script, the list of timed commands."""
 
     label: str
     kind: str
@@ -38,7 +38,7 @@ class Member:
 
 @dataclass
 class Roster:
-    """Agents by number, as the world will assign it: the next number, or the one that a command asks for."""
+    """Agents by number: the number given by the command that adds the agent, or the next free one, as in a world."""
 
     specs: Mapping[str, AgentSpec]
     budget: int
@@ -46,10 +46,10 @@ class Roster:
     next_number: int = 0
 
     def join(self, config: AgentConfig, number: int | None = None) -> None:
-        """Add an agent under the number that it asks for, or (None) the next one."""
+        """Add an agent with this number; None: with the next free number."""
         spec = self.specs[config.kind]
         params = parse_params(spec.params, config.params, "", [])
-        self._take_place(Member(config.label, config.kind, spec, params, config.budget, group=config.group), number)
+        self._add_member(Member(config.label, config.kind, spec, params, config.budget, group=config.group), number)
 
     def join_unread(self, entry: object, number: int | None = None) -> None:
         """Reserve the number and name of an agent with an invalid entry, so that later commands to it are accepted."""
@@ -57,12 +57,12 @@ class Roster:
         label, kind, group = (str(given.get(key, "")) for key in ("label", "kind", "group"))
         if any(key in given for key in CROWD_KEYS):
             group = label or kind
-        self._take_place(Member(label, kind, None, {}, None, group=group), number)
+        self._add_member(Member(label, kind, None, {}, None, group=group), number)
 
-    def _take_place(self, member: Member, number: int | None) -> None:
-        place = self.next_number if number is None else number
-        self.members[place] = member
-        self.next_number = max(self.next_number, place + 1)
+    def _add_member(self, member: Member, number: int | None) -> None:
+        assigned = self.next_number if number is None else number
+        self.members[assigned] = member
+        self.next_number = max(self.next_number, assigned + 1)
 
     def is_taken(self, number: int) -> bool:
         return number in self.members and not self.members[number].is_gone
@@ -70,24 +70,24 @@ class Roster:
     def find(self, name: object) -> int | str:
         """Return the number of the agent that a file calls `name`, or a message if there is no such agent.
 
-        A name that may belong to a crowd with an invalid entry gives the number reserved for that crowd.
+        For a name that may belong to a group with an invalid entry, return the number reserved for that group.
         """
         if isinstance(name, int) and not isinstance(name, bool):
             known = ", ".join(map(str, self.members)) or "none"
-            place = name if name in self.members else self._unread_crowd()
-            return f"no agent {name}; known: {known}" if place is None else self._still_there(place)
+            number = name if name in self.members else self._invalid_group_number()
+            return f"no agent {name}; known: {known}" if number is None else self._number_if_present(number)
         for names in ({n: m.label for n, m in self.members.items()}, {n: m.kind for n, m in self.members.items()}):
             found = [number for number, known in names.items() if known == name]
             present = [number for number in found if self.is_taken(number)]
             if len(present) > 1:
                 return f"agents {', '.join(map(str, present))} are called {shown(name)}; say which by its number"
             if found:
-                return self._still_there((present or found)[0])
-        if (place := self._unread_crowd(name)) is not None:
-            return self._still_there(place)
+                return self._number_if_present((present or found)[0])
+        if (reserved := self._invalid_group_number(name)) is not None:
+            return self._number_if_present(reserved)
         return f"no agent {shown(name)}{did_you_mean(name, [m.label or m.kind for m in self.members.values()])}"
 
-    def _unread_crowd(self, name: object = None) -> int | None:
+    def _invalid_group_number(self, name: object = None) -> int | None:
         """Return the number reserved for a group with an invalid entry that may have an agent of this name.
 
         Args:
@@ -99,7 +99,7 @@ class Roster:
                 return number
         return None
 
-    def _still_there(self, number: int) -> int | str:
+    def _number_if_present(self, number: int) -> int | str:
         member = self.members[number]
         return number if self.is_taken(number) else f"agent {number} ({member.label or member.kind}) was removed before"
 
@@ -108,7 +108,7 @@ class Roster:
 
 
 class EditReader(Reader):
-    """Reader of commands written by people: names must be known at their point of the script, and values valid."""
+    """Reader of commands written by people: each name must exist when its command applies, and values must be valid."""
 
     def __init__(self, width: int, height: int, switches: Mapping[str, object] | None, roster: Roster) -> None:
         """Create a reader.
@@ -237,13 +237,13 @@ def read_edits(entry: Field, reader: EditReader) -> tuple[TimedCommand, ...]:
 class _EditWriter(Writer):
     def __init__(self, width: int, names: Mapping[int, str]) -> None:
         super().__init__(width)
-        self._names = names
+        self._unambiguous_labels = names
 
     def cells(self, cells: Iterable[int]) -> Inline:
         return Inline(self.cell(cell) for cell in cells)
 
     def agent(self, number: int) -> int | str:
-        return self._names.get(number, number)
+        return self._unambiguous_labels.get(number, number)
 
 
 def edits_data(configs: Iterable[AgentConfig], edits: Iterable[TimedCommand], width: int) -> list[InlineMap]:
@@ -255,12 +255,12 @@ def edits_data(configs: Iterable[AgentConfig], edits: Iterable[TimedCommand], wi
         width: width of the map.
     """
     timed = sorted(edits, key=lambda edit: edit.tick)
-    writer = _EditWriter(width, _names(configs, (edit.command for edit in timed)))
+    writer = _EditWriter(width, _unambiguous_labels(configs, (edit.command for edit in timed)))
     return [InlineMap(tick=edit.tick, **command_data(edit.command, writer)) for edit in timed]
 
 
-def _names(configs: Iterable[AgentConfig], later: Iterable[Command]) -> dict[int, str]:
-    """Return the labels, by agent number, that are unambiguous: only one agent ever has it, and it no other label."""
+def _unambiguous_labels(configs: Iterable[AgentConfig], later: Iterable[Command]) -> dict[int, str]:
+    """Return the unambiguous labels by agent number: those of only one agent, which never has another label."""
     joined = list(enumerate(config.label for config in configs))
     for command in later:
         if isinstance(command, NameAgent):

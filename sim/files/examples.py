@@ -26,13 +26,14 @@ MAPS = Shipped(ASSETS / "maps", ".map")
 EXPERIMENTS = Shipped(ASSETS / "experiments", ".yaml")
 LESSONS = Shipped(ASSETS / "lessons", ".yaml")
 
-OPENED = (SCENARIOS, LESSONS, MAPS)  # kinds that the window opens; the first one with a name is used
+OPENED = (SCENARIOS, LESSONS, MAPS)  # kinds that the window opens; a name is looked up in this order
 
 
 def named_file(name: str, kind: Shipped = SCENARIOS) -> str:
     """Return the path of the shipped file with this name, or the name itself if it is an existing file or unknown.
 
-    A folder of that name is ignored, because `experiment e6` creates one, and repeating the command continues it.
+    An existing folder of that name is ignored: `experiment e6` creates a folder e6 for results, and the same command
+    must find the shipped file again to continue the experiment.
 
     Args:
         name: path of a file, or name of a shipped file with or without suffix: `bridges` or `bridges.yaml`.

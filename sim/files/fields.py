@@ -23,7 +23,7 @@ class Problems:
     found: list[tuple[int, str]] = field(default_factory=list)  # (line, text)
 
     def add(self, path: Path, text: str) -> None:
-        """Add a problem of the value at a path, which is put before the text."""
+        """Add a problem of the value at a path; the message starts with the path."""
         place = f"{path_text(path)}: " if path else ""
         self.add_line(path, place + text)
 
@@ -66,7 +66,7 @@ class Field:
         self.problems.add(self.path, text)
 
     def expect(self, what: str) -> None:
-        """Note that something else was expected than this value."""
+        """Note a problem: another value was expected, described by a text such as "a number"."""
         self.complain(f"expected {what}, got {shown(self.value)}")
 
     def keys(self, known: Iterable[str], what: str) -> "dict[str, Field]":
@@ -82,7 +82,7 @@ class Field:
         return isinstance(self.value, dict)
 
     def any_keys(self, what: str) -> "dict[str, Field]":
-        """Return the parts of a mapping by key, whatever the keys; {} after noting that the value is no mapping."""
+        """Return the parts of a mapping by key, with any keys; {} after noting that the value is no mapping."""
         if not isinstance(self.value, dict):
             self.expect(what)
             return {}
@@ -96,7 +96,7 @@ class Field:
         return [Field(self.problems, (*self.path, i), value) for i, value in enumerate(self.value)]
 
     def parse(self, param: Param) -> Value | None:
-        """Return the value as a valid value of a parameter; None after noting why it is none."""
+        """Return the value if it is valid for a parameter, converted to its type; None after noting a problem."""
         try:
             return param.parse(self.value)
         except ConfigError as error:
@@ -105,7 +105,7 @@ class Field:
             return None
 
     def integer(self, param: Param) -> int | None:
-        """Return the value as a valid value of an integer parameter; None after noting why it is none."""
+        """Return the value as an integer if it is valid for a parameter; None after noting a problem."""
         value = self.parse(param)
         return None if value is None else int(value)
 

@@ -1,4 +1,4 @@
-"""Folders of the user: for compiled kernels, settings and journals. All other modules get them from here.
+"""Folders of the user for compiled kernels, settings and journals. All other modules get the folders from here.
 
 The system defines these folders (platformdirs). If it cannot, because the user has no home folder, as in some
 containers, a subfolder of the temporary folder is used that no other user can read or write.
@@ -18,7 +18,7 @@ NAME = "backmove"
 
 
 def cache_folder() -> Path:
-    """Return the folder for data that can be created again."""
+    """Return the folder for data that the program can create again, such as compiled kernels."""
     return _own(lambda: platformdirs.user_cache_path(NAME, appauthor=False, opinion=False))
 
 
@@ -42,7 +42,7 @@ def _own(place: Callable[[], Path]) -> Path:
 def temporary_folder() -> Path:
     """Return a private folder of this user in the temporary folder.
 
-    It is always the same folder, unless its name is taken by another user; then it is a new one.
+    The folder is the same at each call. Only if another user already has a folder of that name, it is a new one.
     """
     user = os.getuid() if sys.platform != "win32" else os.environ.get("USERNAME", "user")
     folder = Path(tempfile.gettempdir()) / f"{NAME}-{user}"
@@ -69,7 +69,7 @@ def make_private(folder: Path) -> bool:
 def is_private(folder: Path) -> bool:
     """Return whether a path is a folder, not a link, that this user owns and that no other user may write to.
 
-    Under Windows only the kind is checked, because the system separates the folders of users itself.
+    Under Windows the owner is not checked, because the system itself separates the folders of users.
     """
     about = folder.lstat()
     if sys.platform == "win32":

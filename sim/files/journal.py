@@ -6,15 +6,15 @@
     journal.close()                             end cleanly and delete the file
 
     for crashed in find_crashed(): ...          journals whose program has ended without closing them
-    saved = restore(crashed.path, specs)        the session as it was, see session.Saved
+    saved = restore(crashed.path, specs)        the session at the end of the journal, see session.Saved
     discard(crashed.path)
 
 A journal has one JSON object per line. Each line is handed to the operating system at once: a kill loses nothing, and a
 crash of the machine loses at most the last seconds. An incomplete last line is ignored.
 
     {"format": "backmove-journal", "version": 1, "scenario": "...", "original": {...}}
-    {"made": 1, "name": "branch 1", "parent": 0, "at": 40, "tick": 40, "horizon": 90}      a copy of its parent
-    {"made": 0, ..., "log": [...]}                                        or with a log of its own; also by undo
+    {"made": 1, "name": "branch 1", "parent": 0, "at": 40, "tick": 40, "horizon": 90}      with the log of its parent
+    {"made": 0, ..., "log": [...]}                                        with another log; also for a restored branch
     {"branch": 0, "tick": 50, "set": [{"id": 4, "tick": 50, "block": [[3, 4]]}], "gone": [7]}
     {"progress": 0, "tick": 160, "horizon": 160, "digest": "..."}
     {"renamed": 1, "name": "with the bridge"}    {"deleted": 1}    {"linked": [[0, 1]]}
@@ -70,7 +70,7 @@ PROGRESS_EVERY = 100
 _HEADER_KEYS = ("format", "version", "scenario", "map_folder", "original")
 
 MAX_BYTES = 512 * 1024 * 1024
-_MAX_ROWS = 1 << 22  # most cells of a map file that is copied into the journal; a larger one is only named
+_MAX_ROWS = 1 << 22  # most cells of a map that is copied into the journal; of a larger map only the path is written
 _TICK = Param("tick", int, 0, "a tick", 0, LAST_TICK)
 
 
@@ -83,13 +83,13 @@ def state_folder() -> Path:
 
 
 _BEGUN = count(1)
-"""Counter of the journals of this process, so that a later journal has a later name."""
+"""Counter of the journals of this process, so that their names sort by the time of creation."""
 
 
 class Journal(Watcher):
     """Listener that writes all changes of a branch tree to a file.
 
-    Writing errors are not raised: a full disk ends the journal, not the run.
+    Writing errors are not raised: after an error, such as a full disk, the journal ends and the run continues.
     """
 
     def __init__(
@@ -105,8 +105,8 @@ class Journal(Watcher):
         self._file: int | None = None
         self._lock: int | None = None
         self._is_unsynced = False
-        self._noted: dict[int, int] = {}  # by branch, the tick written last
-        self._looked: dict[str, Any] = {}  # line of looks() written last
+        self._noted: dict[int, int] = {}  # tick of each branch that was written last, by branch number
+        self._written_looks: dict[str, Any] = {}  # data of the line that looks() wrote last
         try:
             self._begin(self._folder)
         except OSError as error:
@@ -120,7 +120,7 @@ class Journal(Watcher):
     def _begin(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.path = folder / f"{os.getpid()}-{next(_BEGUN):06}-{secrets.token_hex(4)}{SUFFIX}"
-        # The lock is created first, because a journal without one counts as left behind by a crash.
+        # Create the lock before the journal, because a journal without a locked file counts as left by a crash.
         self._lock = _locked(self.path.with_suffix(LOCK_SUFFIX))
         self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | BINARY, 0o600)
 
@@ -171,7 +171,12 @@ class Journal(Watcher):
     # --- lines of the journal ---
 
     def progress(self, numbers: Iterable[int], now: bool = False) -> None:
-        """Write the ticks of branches that have moved by PROGRESS_EVERY ticks, or, with `now`, of all that moved."""
+        """Write the ticks of branches that have moved by at least PROGRESS_EVERY ticks since they were last written.
+
+        Args:
+            numbers: numbers of the branches.
+            now: whether to write the tick of every branch that has moved at all.
+        """
         for number in numbers:
             timeline = self.tree[number].timeline
             far = abs(timeline.target - self._noted.get(number, 0))
@@ -188,8 +193,8 @@ class Journal(Watcher):
             panels: panels in their order, each as the numbers of its branch and agent.
         """
         looked = {"shown": list(shown), "front": front, "agent": agent, "panels": [list(key) for key in panels]}
-        if looked != self._looked:
-            self._looked = looked
+        if looked != self._written_looks:
+            self._written_looks = looked
             self._write(looked)
 
     def _progress(self, number: int) -> dict[str, Any]:
@@ -202,6 +207,7 @@ class Journal(Watcher):
         return data
 
     def _made(self, branch: Branch, with_log: bool) -> dict[str, Any]:
+        """Return the data of the line for a created or restored branch."""
         state = self.tree.state(branch.number)
         self._noted[branch.number] = state.tick
         data: dict[str, Any] = {
@@ -272,11 +278,11 @@ class Crashed:
     modified_s: float  # time of the last write, in seconds since 1970
 
     def is_of_same_program(self, other: "Crashed") -> bool:
-        """Return whether one process wrote both journals: the user left one run for the other and could return."""
-        return _program(self.path) == _program(other.path)
+        """Return whether one process wrote both journals, because the user left one run and opened another."""
+        return _process_id(self.path) == _process_id(other.path)
 
 
-def _program(path: Path) -> str:
+def _process_id(path: Path) -> str:
     return path.name.partition("-")[0]
 
 
@@ -341,7 +347,7 @@ def restore(path: Path, specs: Mapping[str, AgentSpec]) -> Saved:
         raise ConfigError(f"{path}: expected a journal, got an empty file")
     reader = _JournalReader(header, specs)
     for part in lines:
-        with suppress(ConfigError):  # raised when a line has too many problems; `found` has them
+        with suppress(ConfigError):  # raised when a line has too many problems; they are also in `found`
             reader.take(part)
         if part.problems.found:
             problem = part.problems.texts()[0]
@@ -361,13 +367,13 @@ def _lines(path: Path) -> Iterator[Field]:
             try:
                 data = json.loads(line)
             except (ValueError, RecursionError):
-                data = None  # the reader of the line reports that it is not a mapping
+                data = None  # the reader of the line then reports that the line is not a mapping
             yield Field(Problems(Document(str(path), data, number)), (), data)
 
 
 @dataclass
-class _Line:
-    """State of a branch while its journal is read."""
+class _BranchLine:
+    """State of a branch while its journal is read; see BranchState for the fields."""
 
     name: str
     parent: int | None
@@ -375,7 +381,7 @@ class _Line:
     tick: int
     horizon: int
     entries: list[Entry] = field(default_factory=list)
-    last: Digest | None = None
+    last: Digest | None = None  # tick that was on screen, and its digest after its commands
 
     def __post_init__(self) -> None:
         self.ids = {entry.id for entry in self.entries}
@@ -383,7 +389,7 @@ class _Line:
     def put(self, entry: Entry) -> None:
         """Add an entry, or replace the entry with the same id.
 
-        The usual case, a new entry at the end, is fast, because a journal may have thousands.
+        The usual case, a new entry at the end of the log, is fast, because a journal may have thousands of entries.
         """
         if entry.id in self.ids or (self.entries and entry.tick < self.entries[-1].tick):
             self.entries = placed(self.entries, entry)
@@ -393,7 +399,10 @@ class _Line:
 
 
 class _JournalReader:
-    """Replayer of the lines of a journal. Problems of a line are added to the Problems of its field."""
+    """Reader that applies the lines of a journal one by one to the state of the branches.
+
+    The problems of a line are noted in the field of that line.
+    """
 
     def __init__(self, header: Field, specs: Mapping[str, AgentSpec]) -> None:
         fields = header.keys(_HEADER_KEYS, f"the head of a {FORMAT}")
@@ -404,7 +413,7 @@ class _JournalReader:
         header.problems.raise_any()
         if original and original[0]:
             self.scenario = with_original(self.scenario, original)
-        self.lines: dict[int, _Line] = {}
+        self.lines: dict[int, _BranchLine] = {}
         self.linked: tuple[tuple[int, ...], ...] = ()
         self.front = ROOT
         self.shown: list[int] = []  # numbers of the branches on screen
@@ -417,8 +426,8 @@ class _JournalReader:
             ("made", self._made),
             ("branch", self._changed),
             ("progress", self._progress),
-            ("renamed", self._renamed),
-            ("deleted", self._deleted),
+            ("renamed", self._apply_renamed),
+            ("deleted", self._apply_deleted),
         ):
             if key in fields:
                 number = fields[key].integer(NUMBER)
@@ -426,7 +435,7 @@ class _JournalReader:
                     read(part, fields, number)
                 return
         if "linked" in fields:
-            self._link(fields["linked"])
+            self._apply_link(fields["linked"])
         elif "shown" in fields:
             self._look(fields)
         elif not part.problems.found:
@@ -452,7 +461,7 @@ class _JournalReader:
         elif parent is not None:
             entries = list(self.lines[parent].entries)
         if not part.problems.found:
-            self.lines[number] = _Line(read_branch_name(fields, "branch"), parent, at, tick, horizon, entries)
+            self.lines[number] = _BranchLine(read_branch_name(fields, "branch"), parent, at, tick, horizon, entries)
 
     def _changed(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
         tick = self._tick(fields, part)
@@ -474,15 +483,15 @@ class _JournalReader:
         digest = fields["digest"].text(16) if "digest" in fields else None
         line.last = (line.tick, digest) if digest else None
 
-    def _renamed(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
+    def _apply_renamed(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
         self.lines[number].name = read_branch_name(fields, "branch")
 
-    def _deleted(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
+    def _apply_deleted(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
         gone = self.lines.pop(number)
         for line in self.lines.values():
             line.parent = gone.parent if line.parent == number else line.parent
 
-    def _link(self, part: Field) -> None:
+    def _apply_link(self, part: Field) -> None:
         groups = []
         for group in part.items("lists of branches"):
             members = [member.integer(NUMBER) for member in group.items("numbers of branches")]

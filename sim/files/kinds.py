@@ -1,4 +1,4 @@
-"""Kinds of files of the program, to recognise a file of the wrong kind and name the commands that accept it."""
+"""Kinds of files of the program. An error message about a file of the wrong kind names the commands that accept it."""
 
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -12,9 +12,9 @@ from sim.program import NAME
 class Kind:
     """Kind of file."""
 
-    format: str  # value of the key `format`; "" for a foreign file format
-    words: str  # description, for messages
-    taken_by: str  # sentence that names the commands that accept it, for messages
+    format: str  # value of the key `format` in such files; "": a file format of another program
+    words: str  # description of the kind, for messages
+    taken_by: str  # sentence for messages that names the commands that accept this kind
 
 
 SCENARIO = Kind("backmove-scenario", "a scenario", f"`{NAME} run`, `{NAME} record` and the window take it")
@@ -23,17 +23,20 @@ LESSON = Kind("backmove-lesson", "a lesson", f"`{NAME} check-lesson` and the win
 EXPERIMENT = Kind("backmove-experiment", "the specification of an experiment", f"`{NAME} experiment` takes it")
 _MAP_TAKERS = "--map, the window, and scenarios as `map: {file: ...}` take it"
 ROS_MAP = Kind("", "a map of ROS", _MAP_TAKERS)
-_BY_NAME = {
+_KINDS_BY_SUFFIX = {
     ".map": Kind("", "a map", _MAP_TAKERS),
     ".scen": Kind("", "a problem list", f"`{NAME} solve --scen`, `{NAME} record` and the window take it"),
 }
-"""Kinds recognised by suffix: these files are not YAML data, but the YAML reader accepts them as one text."""
+"""Kinds by suffix, for files without a key `format`: the YAML reader accepts such a file as one long text."""
 
 _KINDS = (SCENARIO, SESSION, LESSON, EXPERIMENT)
 
 
 def check_kind(document: Document, wanted: Kind) -> None:
-    """Raise a ConfigError if a document is of another kind; listing its other problems would not help the user."""
+    """Raise a ConfigError if a document is of another kind than `wanted`.
+
+    The error has no other problems of the document, because they would not help the user.
+    """
     found = _kind_of(document)
     if found is not None and found is not wanted:
         raise ConfigError(f"{document.name}: expected {wanted.words}, got {found.words}; {found.taken_by}")
@@ -42,7 +45,7 @@ def check_kind(document: Document, wanted: Kind) -> None:
 def _kind_of(document: Document) -> Kind | None:
     data = document.data
     if not isinstance(data, dict):
-        return _BY_NAME.get(PurePath(document.name).suffix.lower())
+        return _KINDS_BY_SUFFIX.get(PurePath(document.name).suffix.lower())
     if "format" not in data and "image" in data:
         return ROS_MAP
     return next((kind for kind in _KINDS if kind.format == data.get("format")), None)

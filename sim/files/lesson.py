@@ -51,15 +51,17 @@ MAX_TEXT = 600
 
 _SPEED = Param("speed", int, 30, "ticks a second while it runs to a step", 1, 2000)
 _TICK = Param("tick", int, 0, "a tick", 0, MAX_TICKS)
-_CAMERA = {key: Param(key, float, 0.0, "", low, 10_000.0) for key, low in (("x", 0.0), ("y", 0.0), ("cells", 2.0))}
-_COUNT = Param("count", int, 1, "which of these events, counted from the step before", 1, 100_000)
-_NUMBER = Param("number", float, 0.0, "a number", -1e12, 1e12)
-_RIGHT = Param("right", int, 1, "number of the right answer, from 1", 1, MAX_ANSWERS)
-_AFTER = Param("seen_after", int, 1, "number of steps after which the run shows the right answer", 1, MAX_STEPS)
-_AN_ANSWER = "an answer, or {text: It walks back, claims: [{agent: A, state: walking back}]}"
-_ANY_SIZE = 1 << 20, 1 << 20
+_CAMERA_PARAMS = {
+    key: Param(key, float, 0.0, "", low, 10_000.0) for key, low in (("x", 0.0), ("y", 0.0), ("cells", 2.0))
+}
+_EVENT_COUNT = Param("count", int, 1, "which of these events, counted from the step before", 1, 100_000)
+_CLAIM_NUMBER = Param("number", float, 0.0, "a number", -1e12, 1e12)
+_RIGHT_ANSWER = Param("right", int, 1, "number of the right answer, from 1", 1, MAX_ANSWERS)
+_SEEN_AFTER = Param("seen_after", int, 1, "number of steps after which the run shows the right answer", 1, MAX_STEPS)
+_ANSWER_FORM = "an answer, or {text: It walks back, claims: [{agent: A, state: walking back}]}"
+_UNKNOWN_MAP_SIZE = 1 << 20, 1 << 20
 _MEASURE_KEYS = tuple(measure.key for measure in MEASURES)
-_BELOW_MAPS = tuple(measure.key for measure in MEASURES if measure.panel is not None)
+_PANEL_MEASURE_KEYS = tuple(measure.key for measure in MEASURES if measure.panel is not None)
 _STEP_KEYS = (
     "text",
     "to",
@@ -149,7 +151,7 @@ class _LessonReader:
         self.root, self.specs, self.heats = root, specs, heats
         keys = ("format", "version", "title", "about", "speed", "run", "steps")
         self.fields = root.keys(keys, f"a lesson, which begins with 'format: {FORMAT}'")
-        self.labels: tuple[str, ...] | None = None  # labels of the agents; None: unknown, as the run is invalid
+        self.labels: tuple[str, ...] | None = None  # labels of the agents; None: unknown, because the run is invalid
         self.size: tuple[int, int] | None = None  # width and height of the map; None: unknown
 
     def read(self, read_run: Callable[[Field], Scenario | None]) -> Lesson | None:
@@ -229,11 +231,11 @@ class _LessonReader:
                 fields[key].complain(f"goes with {'an' if of == 'event' else 'a'} {of} only")
         if "event" in fields:
             event = self._one_of(fields["event"], (*EVENTS, NO_PATH, CONVERGED))
-            count = fields["count"].integer(_COUNT) if "count" in fields else 1
+            count = fields["count"].integer(_EVENT_COUNT) if "count" in fields else 1
             return When(agent=agent, event=event, count=count) if agent and event and count else None
         measure = self._one_of(fields["measure"], _MEASURE_KEYS)
         reaches = require(fields, "reaches", part, "the number at which the step has come")
-        number = reaches.parse(_NUMBER) if reaches else None
+        number = reaches.parse(_CLAIM_NUMBER) if reaches else None
         if agent is None or measure is None or number is None:
             return None
         return When(agent=agent, measure=measure, reaches=float(number))
@@ -251,11 +253,11 @@ class _LessonReader:
         if answers_field and not 2 <= len(answers) <= MAX_ANSWERS:
             answers_field.complain(f"expected 2 to {MAX_ANSWERS} answers, got {len(answers)}")
         right_field = require(fields, "right", part, "the number of the right answer, from 1")
-        right = right_field.integer(_RIGHT) if right_field else None
+        right = right_field.integer(_RIGHT_ANSWER) if right_field else None
         if right_field and right is not None and right > len(answers):
             right_field.complain(f"expected the number of an answer, of which there are {len(answers)}, got {right}")
         because = self._text(fields, part, "because", MAX_TEXT)
-        after = fields["seen_after"].integer(_AFTER) if "seen_after" in fields else 1
+        after = fields["seen_after"].integer(_SEEN_AFTER) if "seen_after" in fields else 1
         if text is None or right is None or because is None or after is None or None in answers:
             return None
         line = part.problems.document.line_of(right_field.path) if right_field else 0
@@ -263,21 +265,21 @@ class _LessonReader:
         return Question(" ".join(text.split()), texts, right - 1, because, claims, after, line)
 
     def _answer(self, part: Field) -> str | None:
-        """Read the text of an answer, which is the whole of it or stands beside its claims."""
+        """Read the text of an answer, which is written alone or as the key `text` next to the key `claims`."""
         if not part.is_mapping:
             return part.text(120)
-        field = require(part.keys(("text", "claims"), _AN_ANSWER), "text", part, "what the answer says")
+        field = require(part.keys(("text", "claims"), _ANSWER_FORM), "text", part, "what the answer says")
         return field.text(120) if field else None
 
     def _claims_of_answer(self, part: Field) -> tuple[Claim, ...]:
-        field = part.any_keys(_AN_ANSWER).get("claims") if part.is_mapping else None
+        field = part.any_keys(_ANSWER_FORM).get("claims") if part.is_mapping else None
         claims = field.items("a list of claims") if field else []
         return tuple(found for claim in claims if (found := self._claim(claim)) is not None)
 
     def _highlight(self, part: Field) -> Highlight | None:
         fields = part.keys(("agent", "what", "cells"), "something to point at such as {agent: A, what: best}")
         agent = self._agent(fields, part)
-        what = self._one_of(fields["what"], (*PARTS, *_BELOW_MAPS)) if "what" in fields else ""
+        what = self._one_of(fields["what"], (*PARTS, *_PANEL_MEASURE_KEYS)) if "what" in fields else ""
         cells = self._cells(fields["cells"]) if "cells" in fields else ()
         if ("what" in fields) == ("cells" in fields):
             part.complain("expected either what to point at, or cells")
@@ -285,7 +287,7 @@ class _LessonReader:
         return Highlight(agent, what, cells) if agent and what is not None and cells is not None else None
 
     def _cells(self, part: Field) -> tuple[Pair, ...] | None:
-        width, height = self.size or _ANY_SIZE
+        width, height = self.size or _UNKNOWN_MAP_SIZE
         cells = read_cells(part, width, height)
         return None if cells is None else tuple((cell % width, cell // width) for cell in cells)
 
@@ -301,7 +303,7 @@ class _LessonReader:
             return Claim(agent, state=state, line=line) if agent and state else None
         measure_field = require(fields, "measure", part, "a measure, or a state")
         measure = self._one_of(measure_field, _MEASURE_KEYS) if measure_field else None
-        limits = {key: fields[key].parse(_NUMBER) for key in ("least", "most") if key in fields}
+        limits = {key: fields[key].parse(_CLAIM_NUMBER) for key in ("least", "most") if key in fields}
         others = {key: self._label(fields[key]) for key in ("more_than", "less_than") if key in fields}
         if not limits and not others:
             part.complain("expected a limit: least, most, more_than or less_than")
@@ -315,11 +317,11 @@ class _LessonReader:
         """Return x, y and cells of a camera, written as in the view of a scenario; () for fit; None if invalid."""
         if part.value == "fit":
             return ()
-        fields = part.keys(_CAMERA, "fit, or a part of the map such as {x: 9, y: 9, cells: 16}")
-        found = [require(fields, key, part, "a number") for key in _CAMERA]
-        numbers = [field.parse(_CAMERA[str(field.path[-1])]) for field in found if field]
+        fields = part.keys(_CAMERA_PARAMS, "fit, or a part of the map such as {x: 9, y: 9, cells: 16}")
+        found = [require(fields, key, part, "a number") for key in _CAMERA_PARAMS]
+        numbers = [field.parse(_CAMERA_PARAMS[str(field.path[-1])]) for field in found if field]
         whole = [float(number) for number in numbers if number is not None]
-        return tuple(whole) if len(whole) == len(_CAMERA) else None
+        return tuple(whole) if len(whole) == len(_CAMERA_PARAMS) else None
 
     def _shown(self, part: Field) -> tuple[str, ...]:
         found = [self._label(item) for item in part.items("a list of the labels of agents")]

@@ -10,13 +10,14 @@ BINARY = getattr(os, "O_BINARY", 0)
 if sys.platform == "win32":
     import msvcrt
 
-    _FAR = 1 << 60  # offset of the locked byte: Windows makes locked bytes unreadable, and no file is that long
+    # Offset of the locked byte. Windows makes a locked byte unreadable, so it must be beyond the end of any file.
+    _LOCK_OFFSET = 1 << 60
 
     def lock(descriptor: int, *, waits: bool = False) -> bool:
         before = os.lseek(descriptor, 0, os.SEEK_CUR)
         try:
             while True:
-                os.lseek(descriptor, _FAR, os.SEEK_SET)
+                os.lseek(descriptor, _LOCK_OFFSET, os.SEEK_SET)
                 try:
                     msvcrt.locking(descriptor, msvcrt.LK_LOCK if waits else msvcrt.LK_NBLCK, 1)
                     return True

@@ -2,13 +2,13 @@
 
     {id: 7, tick: 40, block: [[3, 4], [4, 4]], stroke: 7}      entries of one stroke share the id of its first entry
     {id: 8, tick: 41, block: [[5, 4]], stroke: 7}
-    {id: 9, tick: 50, agent: 2, set: {weight: 3.0}, stroke: 9}       agents by number
+    {id: 9, tick: 50, agent: 2, set: {weight: 3.0}, stroke: 9}       `agent`: the number of the agent
     {id: 10, tick: 60, add: {kind: tba}, agent: 4, stroke: 10}       `agent`: the number of the new agent
-    {id: 2, tick: 70, block: south bridge, scripted: true, off: true}
+    {id: 2, tick: 70, block: south bridge, scripted: true, off: true}       from the scenario, and disabled
 
-A log contains everything the user did, including commands without effect, such as one for an agent that was removed.
-So reading checks only the form of the data; the world reports what a command cannot do when the command applies. In
-contrast, edits.py reads files written by people, and is strict.
+A stroke is the group of entries that one action of the user created. A log contains all commands of the user, even
+commands without effect, such as one for a removed agent. So reading checks only the form of the data, and the world
+reports problems when a command applies. In contrast, edits.py reads files written by people, and is strict.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,12 +23,12 @@ from sim.params import Param, Value
 from sim.time.log import Entry
 
 UNKNOWN = -1
-"""Stroke of an entry from a file without strokes, written by an older version: see old_strokes.py."""
+"""Stroke of an entry read from a file of an older version, which did not store strokes; old_strokes.py guesses them."""
 
 ID = Param("id", int, 0, "number of the entry", 1, (1 << 31) - 1)
 
-_OWN_KEYS = ("id", "tick", "scripted", "off", "agent", "stroke")
-_OLD_SWITCH = "switch"  # key of the old form {switch: south bridge, block: true}
+_ENTRY_KEYS = ("id", "tick", "scripted", "off", "agent", "stroke")
+_OLD_SWITCH_KEY = "switch"  # key of the old form {switch: south bridge, block: true}
 
 
 class _LogWriter(Writer):
@@ -52,11 +52,13 @@ def entry_data(entry: Entry, width: int) -> InlineMap:
 
 
 class LogReader(Reader):
-    """Reader of log entries for a map of some size. Problems are added to the document of the fields."""
+    """Reader of log entries for a map of some size. Problems are added to the list of problems of the document."""
 
     def entry(self, part: Field) -> Entry | None:
         """Return the entry that a mapping describes; None after noting its problems."""
-        fields = part.keys((*_OWN_KEYS, *KEYS, _OLD_SWITCH), "an entry such as {id: 7, tick: 40, block: [[3, 4]]}")
+        fields = part.keys(
+            (*_ENTRY_KEYS, *KEYS, _OLD_SWITCH_KEY), "an entry such as {id: 7, tick: 40, block: [[3, 4]]}"
+        )
         number, tick = (require(fields, key, part, what) for key, what in (("id", "its number"), ("tick", "its tick")))
         if number is None or tick is None:
             return None
@@ -68,12 +70,12 @@ class LogReader(Reader):
         return Entry(found[0], found[1], found[2], bool(flags[0]), not flags[1], 0 if flags[0] else stroke)
 
     def _command(self, part: Field, fields: Mapping[str, Field]) -> Command | None:
-        if _OLD_SWITCH in fields:
+        if _OLD_SWITCH_KEY in fields:
             is_blocked = _flag(fields, "block")
             if is_blocked is None or require(fields, "block", part, "true or false") is None:
                 return None
-            others = {key: field for key, field in fields.items() if key not in (_OLD_SWITCH, "block")}
-            fields = {**others, "block" if is_blocked else "free": fields[_OLD_SWITCH]}
+            others = {key: field for key, field in fields.items() if key not in (_OLD_SWITCH_KEY, "block")}
+            fields = {**others, "block" if is_blocked else "free": fields[_OLD_SWITCH_KEY]}
         found = read_command(part, fields, self)
         return found[0] if found else None
 
@@ -90,7 +92,7 @@ class LogReader(Reader):
         return True
 
     def settings(self, part: Field, agent: int) -> dict[str, Value]:
-        values = _scalars(part, part.any_keys("a parameter such as {weight: 3.0}"))
+        values = _scalar_values(part, part.any_keys("a parameter such as {weight: 3.0}"))
         if values is not None and len(values) != 1:
             part.expect("one parameter")
             return {}
@@ -106,7 +108,7 @@ class LogReader(Reader):
         start, goal = (parts[key].cell(self.width, self.height) if key in parts else None for key in ("start", "goal"))
         group = parts["group"].text(MAX_NAME) if "group" in parts else ""
         given = {key: value for key, value in parts.items() if key not in AGENT_KEYS}
-        params = _scalars(part, given)
+        params = _scalar_values(part, given)
         is_wrong = number is not None and place is None
         if is_wrong or kind is None or label is None or budget is None or params is None:
             return None
@@ -122,7 +124,7 @@ def _flag(fields: Mapping[str, Field], key: str) -> bool | None:
     return None
 
 
-def _scalars(entry: Field, parts: Mapping[str, Field]) -> dict[str, Value] | None:
+def _scalar_values(entry: Field, parts: Mapping[str, Field]) -> dict[str, Value] | None:
     """Return the values of fields by name, if each is a bool, number or short text; None after noting problems."""
     found: dict[str, Value] = {}
     for name, part in parts.items():

@@ -23,7 +23,7 @@ from sim.movement import USUAL, Movement
 from sim.params import ConfigError, Param, shown
 
 MAX_MAP_BYTES = MAX_CELLS + 2 * MAX_SIDE + 4096
-"""Bytes of the largest map that Grid accepts, with CRLF line ends and 4 KB for the header."""
+"""Most bytes of a `.map` file: the largest map that Grid accepts, with CRLF line ends and 4 KB for the header."""
 
 MAX_SCEN_BYTES = 1 << 24
 MAX_SCEN_ROWS = 200_000
@@ -36,9 +36,10 @@ SWAMP = Param(
     "whether S can be walked on, at cost 1 (listed lengths assume it)",
     choices=("passable", "blocked"),
 )
-"""In HOG2 swamp is passable, in warthog it is not; the benchmark lists state optimal lengths computed by HOG2."""
+"""Whether swamp 'S' is passable. In HOG2 it is, in warthog it is not; the optimal lengths in benchmark lists are from
+HOG2."""
 
-_SWAMP_WHEN_BLOCKED = ord("T")  # letter for blocked swamp: trees, which look natural, unlike '@', out of bounds
+_SWAMP_WHEN_BLOCKED = ord("T")  # letter that replaces blocked swamp: trees, because '@' would mean out of bounds
 
 _UNSUPPORTED_TYPES = {
     "octile-corner": "corner heights of HOG2",
@@ -50,9 +51,9 @@ _KNOWN_LETTERS = np.zeros(256, np.bool_)
 _KNOWN_LETTERS[[ord(letter) for letter in PASSABLE + SOLID]] = True
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_WORD = re.compile(rb"\S+")
-_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
-_PROBLEMS_SHOWN = 10
+_WORD_PATTERN = re.compile(rb"\S+")
+_WHOLE_NUMBER_PATTERN = re.compile(r"[+-]?[0-9]{1,9}")
+_MAX_SHOWN_PROBLEMS = 10
 
 
 # --- maps -----------------------------------------------------------------------------------------------
@@ -88,7 +89,7 @@ def parse_map(data: bytes, name: str, swamp: str = "passable", movement: Movemen
     _refuse_unknown_letters(letters, rows, _line_at(data, start), name)
     if blocks_swamp:
         letters[letters == ord("S")] = _SWAMP_WHEN_BLOCKED
-    tell(0.25)  # most of the time is spent in Grid, which computes the moves of all cells
+    tell(0.25)  # report a quarter: most of the time is spent in Grid, which computes the moves of all cells
     return Grid(letters, movement, PurePath(name).name)
 
 
@@ -116,7 +117,7 @@ def _parse_header(data: bytes, name: str) -> tuple[int, int, int]:
     """Return the width, the height, and the offset of the first row."""
     given: dict[str, int] = {}
     sides_at = name
-    words = _WORD.finditer(data)
+    words = _WORD_PATTERN.finditer(data)
     for word in words:
         where = f"{name}:{_line_at(data, word.start())}"
         key = _header_text(word).lower()
@@ -148,7 +149,7 @@ def _parse_header_value(key: str, word: re.Match[bytes] | None, where: str) -> i
 
 
 def _header_text(word: re.Match[bytes]) -> str:
-    return word.group()[:80].decode("latin-1")  # a word may be as long as the file
+    return word.group()[:80].decode("latin-1")  # truncated, because a word may be as long as the file
 
 
 def _check_type(kind: str, where: str) -> None:
@@ -160,7 +161,7 @@ def _check_type(kind: str, where: str) -> None:
 
 
 def _parse_side(text: str, where: str) -> int:
-    if not _WHOLE_NUMBER.fullmatch(text):
+    if not _WHOLE_NUMBER_PATTERN.fullmatch(text):
         raise ConfigError(f"{where}: expected a whole number from 1 to {MAX_SIDE:,}, got {shown(text)}")
     return int(text)
 
@@ -192,7 +193,7 @@ def _split_rows(data: bytes, start: int, width: int, height: int, name: str) -> 
         if len(rows[y]) != width:
             hint = " (in the header, height comes before width)" if y == 0 and len(rows[y]) == height else ""
             problems.add(line + y, f"expected {width} characters in row {y + 1} of {height}, got {len(rows[y])}{hint}")
-    extra = _WORD.search(data, start)
+    extra = _WORD_PATTERN.search(data, start)
     if extra:
         got = _shown_bytes(extra.group())
         problems.add(_line_at(data, extra.start()), f"expected the end of the file after {height} rows, got {got}")
@@ -225,7 +226,7 @@ def _nearest(word: str, known: Iterable[str]) -> str:
 
 
 class _Problems:
-    """Problems of one file: the first few as text and the number of the others, as a wrong width affects all rows."""
+    """Problems of one file: the first few as text, and the number of the others (a wrong width affects each row)."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -233,7 +234,7 @@ class _Problems:
         self._hidden = 0
 
     def add(self, line: int, problem: str) -> None:
-        if len(self._lines) < _PROBLEMS_SHOWN:
+        if len(self._lines) < _MAX_SHOWN_PROBLEMS:
             self._lines.append(f"{self._name}:{line}: {problem}")
         else:
             self._hidden += 1
@@ -254,13 +255,13 @@ class ScenRow:
     number: int  # index of the row in the file, including rows that could not be read
     bucket: int
     map_name: str
-    width: int  # width of the map for which the row was made; 0: the old form without sizes
+    width: int  # width of the map for which the row was made; 0: unknown, in the old form without sizes
     height: int  # height of that map
     start: tuple[int, int]
     goal: tuple[int, int]
     optimal: float  # listed optimal length; diagonal moves cost sqrt(2) and cut no corners
     line: int = 0  # line in the file
-    problem: str | None = None  # reason why the row cannot be run; None: it can
+    problem: str | None = None  # reason why the row cannot be run; None: it can be run
     text: str | None = None  # text of the line if it could not be read
 
     @property
@@ -296,7 +297,7 @@ def parse_scen(data: bytes, name: str) -> ScenFile:
     Raises:
         ConfigError: The file is empty, has another version, too many rows, or neither a version nor a readable row.
     """
-    lines = _filled_lines(data)
+    lines = _nonblank_lines(data)
     first = next(lines, None)
     if first is None:
         raise ConfigError(f"{name}:1: expected 'version 1' or a row, got an empty file")
@@ -351,7 +352,7 @@ def scen_text(rows: Iterable[ScenRow]) -> str:
 
 
 def lengths_agree(ours: float, listed: float) -> bool:
-    """Return whether a length equals a listed one, which may be rounded to two digits and was summed in float32."""
+    """Return whether a length equals a listed one, allowing for sums in float32 and rounding to two digits."""
     return abs(ours - listed) <= 0.01 + 1e-4 * abs(listed)
 
 
@@ -368,21 +369,21 @@ def row_problem(row: ScenRow, grid: Grid) -> str | None:
         if not grid.is_free(grid.cell(x, y)):
             return f"{end}: expected a free cell, got ({x}, {y}) on {_terrain_at(grid, x, y)}, which is blocked"
     start, goal = _terrain_at(grid, *row.start), _terrain_at(grid, *row.goal)
-    if (start == _WATER) != (goal == _WATER):
+    if (start == _WATER_NAME) != (goal == _WATER_NAME):
         return f"expected start and goal both on ground or both in water, got {start} and {goal}: no move joins them"
     return None
 
 
-_WATER = "water 'W'"
+_WATER_NAME = "water 'W'"
 
 
 def _terrain_at(grid: Grid, x: int, y: int) -> str:
     letter = chr(grid.terrain[y, x])
-    names = {"W": _WATER, "T": "trees 'T'", "@": "'@'", "O": "'O'"}
+    names = {"W": _WATER_NAME, "T": "trees 'T'", "@": "'@'", "O": "'O'"}
     return names.get(letter, f"ground '{letter}'")
 
 
-def _filled_lines(data: bytes) -> Iterator[tuple[int, str]]:
+def _nonblank_lines(data: bytes) -> Iterator[tuple[int, str]]:
     """Yield line number and text of each line that is not blank.
 
     It is a generator, because a list of millions of one-byte lines would take much memory.
@@ -442,7 +443,7 @@ def _read_fields(number: int, line: int, fields: list[str]) -> ScenRow:
 
 
 def _parse_whole(text: str, what: str) -> int:
-    if not _WHOLE_NUMBER.fullmatch(text):
+    if not _WHOLE_NUMBER_PATTERN.fullmatch(text):
         raise ConfigError(f"{what}: expected a whole number, got {shown(text)}")
     return int(text)
 
@@ -504,7 +505,7 @@ def find_map(
     if not map_name or not map_name.isprintable():
         raise ConfigError(f"{scen_path}: map: expected a file name, got {shown(map_name)}")
     tried = []
-    places = [*_places_beside(scen, map_name), *_places_beside(real_scen, map_name)]
+    places = [*_candidate_map_paths(scen, map_name), *_candidate_map_paths(real_scen, map_name)]
     places += [folder / part for folder in further for part in _named_parts(map_name)]
     for place in dict.fromkeys(Path(os.path.normpath(place)) for place in places):
         refused = refusal(place, [scen.parent, real_scen.parent, *further])
@@ -515,7 +516,7 @@ def find_map(
     raise ConfigError(f"{scen_path}: expected the map {shown(map_name)}, found none at {', '.join(tried)}{near}")
 
 
-def _places_beside(scen: Path, map_name: str) -> list[Path]:
+def _candidate_map_paths(scen: Path, map_name: str) -> list[Path]:
     whole, last = _named_parts(map_name)
     places = [scen.parent / whole, scen.with_suffix(".map")]
     if scen.stem.lower().endswith(".map"):

@@ -40,7 +40,7 @@ class MapRecipe:
     movement: Movement = USUAL
 
 
-MAX_PATH = 1000  # characters
+MAX_PATH = 1000  # most characters of a path in a file
 DRAWN = "rows"
 """Default name of a map given as rows."""
 
@@ -75,7 +75,7 @@ class Places:
         found = Path(os.path.realpath(self.folder / name if self.folder else name))
         if any(found.is_relative_to(place) for place in self.open):
             return found
-        # The map is behind a link: return the path as named, not the real one, because it is saved as it was named.
+        # Return the path as named, even if it is a link, because it is saved as it was named.
         return None if self.refusal(name) else self._named(name)
 
     def refusal(self, name: str) -> str | None:
@@ -87,7 +87,7 @@ class Places:
 
 
 def open_places(folder: str | os.PathLike[str] | None, allowed: Iterable[str | os.PathLike[str]]) -> Places:
-    """Return the places for a file in `folder`: below the parent of the folder, and below the `allowed` folders."""
+    """Return the folders from which a file in `folder` may open maps: the parent of `folder` and the `allowed` ones."""
     home = Path(os.path.realpath(folder)) if folder is not None else None
     tree = (home.parent,) if home else ()
     return Places(home, tree + tuple(Path(os.path.realpath(place)) for place in allowed))
@@ -97,7 +97,7 @@ def open_places(folder: str | os.PathLike[str] | None, allowed: Iterable[str | o
 class OpenedMap:
     """Map that was opened, with the start, goal and switches that a generator adds to it."""
 
-    source: MapSource  # source of the map; a recipe with all its defaults filled in, as these may change some day
+    source: MapSource  # source of the map; a recipe has all parameters, because defaults may change in later versions
     grid: Grid
     start: Pair | None = None
     goal: Pair | None = None
@@ -105,7 +105,7 @@ class OpenedMap:
 
 
 _SOURCE_KEYS = ("file", "generate", "rows", "name", "swamp", "threshold", *MOVEMENT_KEYS)
-_WHAT_A_SOURCE_IS = "a map: {file: name}, {generate: {kind: rooms}} or {rows: [...]}"
+_SOURCE_FORM = "a map: {file: name}, {generate: {kind: rooms}} or {rows: [...]}"
 
 
 def read_source(entry: Field, places: Places, is_saved: bool) -> MapSource | None:
@@ -117,13 +117,13 @@ def read_source(entry: Field, places: Places, is_saved: bool) -> MapSource | Non
         is_saved: whether the mapping is part of a session or a journal, in which settings without meaning for this kind
             of map are dropped silently; otherwise they are problems.
     """
-    fields = entry.keys(_SOURCE_KEYS, _WHAT_A_SOURCE_IS)
+    fields = entry.keys(_SOURCE_KEYS, _SOURCE_FORM)
     kinds = [key for key in ("file", "generate", "rows") if key in fields]
     movement = read_movement(fields)
     swamp = fields["swamp"].parse(SWAMP) if "swamp" in fields else SWAMP.default
     threshold = fields["threshold"].parse(THRESHOLD) if "threshold" in fields else THRESHOLD.default
     if isinstance(entry.value, dict) and len(kinds) != 1:
-        entry.complain(f"expected {_WHAT_A_SOURCE_IS}, got {' and '.join(kinds) or 'none of them'}")
+        entry.complain(f"expected {_SOURCE_FORM}, got {' and '.join(kinds) or 'none of them'}")
     if len(kinds) != 1 or movement is None or swamp is None or threshold is None:
         return None
     for key in ("swamp", "threshold"):
@@ -139,7 +139,7 @@ def read_source(entry: Field, places: Places, is_saved: bool) -> MapSource | Non
     part = fields[kinds[0]]
     if kinds[0] == "file":
         source = _read_map_file(part, places, str(swamp), movement, int(threshold))
-        return source and (_without_idle(source) if is_saved else _without_idle(source, fields))
+        return source and (_without_unused_settings(source) if is_saved else _without_unused_settings(source, fields))
     return _read_recipe(part, movement) if kinds[0] == "generate" else _read_rows(part, movement, name)
 
 
@@ -157,8 +157,11 @@ def _read_map_file(part: Field, places: Places, swamp: str, movement: Movement, 
     return MapFile(name, path, swamp, movement, threshold)
 
 
-def _without_idle(source: MapFile, fields: Mapping[str, Field] | None = None) -> MapFile:
-    """Return the source with settings reset that have no meaning for its kind of map; note those in `fields`."""
+def _without_unused_settings(source: MapFile, fields: Mapping[str, Field] | None = None) -> MapFile:
+    """Return the source without the settings that have no meaning for its kind of map.
+
+    If `fields` is given, note a problem for each such setting in it.
+    """
     idle = {setting: maps for setting in MAP_SETTINGS if (maps := maps_for(setting, source.path))}
     for setting, maps in idle.items():
         if fields and setting.name in fields:

@@ -15,10 +15,11 @@ MAP_SUFFIX = ".map"
 MAP_KINDS = "MovingAI .map, PNG, PGM, ROS map_server .yaml or Tiled .tmj"
 ROS_SUFFIXES = (".yaml", ".yml")
 OTHER_MAP_SUFFIXES = (*PICTURE_SUFFIXES, *TILED_SUFFIXES)
-"""Suffixes of files that are always maps, except pictures of this program, which contain a session."""
+"""Suffixes of files that are always maps. The only exception are pictures saved by this program, which contain a
+session."""
 
 MAP_SETTINGS = (SWAMP, THRESHOLD)
-"""Settings for reading that each apply to one kind of map only."""
+"""Parameters of open_map() that each apply to only one kind of map file."""
 
 
 def maps_for(setting: Param, path: str | os.PathLike[str]) -> str:

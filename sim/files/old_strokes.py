@@ -1,7 +1,8 @@
-"""Guesses of the strokes of a log, for sessions and journals of older versions, which did not store them.
+"""Guesses of the strokes of a log, for sessions and journals of older versions, which did not store strokes.
 
-A stroke on a running world consists of several commands, one for each tick in which the brush moved. So does a
-parameter turned with the mouse wheel. Entries that are close in time and on the map are taken as one stroke.
+A stroke is the group of entries that one action of the user created. In a running world, a stroke of the brush consists
+of one command for each tick in which the brush moved, and changing a parameter with the mouse wheel also gives several
+commands. Entries that are close in time and on the map are taken as one stroke.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,8 +15,8 @@ from sim.files.log import UNKNOWN
 from sim.time.log import Entry
 
 _STROKE_TICKS = 60  # most ticks between two entries of one brush stroke
-_TURN_TICKS = 30  # most ticks between two turns of the mouse wheel
-_REACH = 2  # most cells, along x and y, between two entries of one brush stroke
+_WHEEL_TICKS = 30  # most ticks between two turns of the mouse wheel that belong to one stroke
+_MAX_CELL_GAP = 2  # most cells, along x and y, between two entries of one brush stroke
 
 
 def with_strokes(logs: Sequence[Sequence[Entry]], width: int) -> list[tuple[Entry, ...]]:
@@ -25,22 +26,22 @@ def with_strokes(logs: Sequence[Sequence[Entry]], width: int) -> list[tuple[Entr
         logs: entries of each branch.
         width: width of the map.
     """
-    known: dict[int, Entry] = {}  # entry with its stroke, by id() of the entry that was read
+    known: dict[int, Entry] = {}  # entries with guessed strokes, by id() of the entry as read
     for log in logs:
-        _guess(log, width, known)
+        _guess_strokes(log, width, known)
     return [tuple(known.get(id(entry), entry) for entry in log) for log in logs]
 
 
-def _guess(log: Iterable[Entry], width: int, known: dict[int, Entry]) -> None:
+def _guess_strokes(log: Iterable[Entry], width: int, known: dict[int, Entry]) -> None:
     last: Entry | None = None
     for entry in log:
         if entry.stroke == UNKNOWN and id(entry) not in known:
-            goes_on = last is not None and _continues(last, entry, width)
+            goes_on = last is not None and _continues_stroke(last, entry, width)
             known[id(entry)] = replace(entry, stroke=last.stroke if last is not None and goes_on else entry.id)
         last = known.get(id(entry), entry)
 
 
-def _continues(last: Entry, entry: Entry, width: int) -> bool:
+def _continues_stroke(last: Entry, entry: Entry, width: int) -> bool:
     if last.is_scripted or last.is_enabled != entry.is_enabled:
         return False
     passed = entry.tick - last.tick
@@ -48,19 +49,21 @@ def _continues(last: Entry, entry: Entry, width: int) -> bool:
         case EditCells(a_blocked, a_freed), EditCells(b_blocked, b_freed):
             is_same_kind = bool(a_blocked) == bool(b_blocked) and bool(a_freed) == bool(b_freed)
             return (
-                is_same_kind and passed <= _STROKE_TICKS and _touch(a_blocked or a_freed, b_blocked or b_freed, width)
+                is_same_kind
+                and passed <= _STROKE_TICKS
+                and _are_cells_near(a_blocked or a_freed, b_blocked or b_freed, width)
             )
         case SetParam(agent, name, _), SetParam(other, other_name, _):
-            return passed <= _TURN_TICKS and (agent, name) == (other, other_name)
+            return passed <= _WHEEL_TICKS and (agent, name) == (other, other_name)
         case SetBudget(_, agent), SetBudget(_, other):
-            return passed <= _TURN_TICKS and agent == other
+            return passed <= _WHEEL_TICKS and agent == other
     return False
 
 
-def _touch(a: tuple[int, ...], b: tuple[int, ...], width: int) -> bool:
-    """Return whether a cell of `a` is at most _REACH from a cell of `b`, along both axes."""
+def _are_cells_near(a: tuple[int, ...], b: tuple[int, ...], width: int) -> bool:
+    """Return whether a cell of `a` is at most _MAX_CELL_GAP from a cell of `b`, along both axes."""
     if not a or not b:
         return False
     (ay, ax), (by, bx) = (np.divmod(np.asarray(cells, np.int64), width) for cells in (a, b))
-    near = (np.abs(ax[:, None] - bx) <= _REACH) & (np.abs(ay[:, None] - by) <= _REACH)
+    near = (np.abs(ax[:, None] - bx) <= _MAX_CELL_GAP) & (np.abs(ay[:, None] - by) <= _MAX_CELL_GAP)
     return bool(near.any())

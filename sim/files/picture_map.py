@@ -41,11 +41,11 @@ THRESHOLD = Param("threshold", int, 128, "shade from which a pixel of a picture 
 FREE, OCCUPIED, UNKNOWN = ord("."), ord("@"), ord("O")
 
 _ROS_KEYS = ("image", "resolution", "origin", "negate", "occupied_thresh", "free_thresh", "mode", "cost_translation")
-_PROBABILITY = {
+_THRESHOLD_PARAMS = {
     "occupied_thresh": Param("occupied_thresh", float, 0.65, "above it a pixel is occupied", 0.0, 1.0),
     "free_thresh": Param("free_thresh", float, 0.196, "below it a pixel is free", 0.0, 1.0),
 }
-_MODE = Param("mode", str, "trinary", "what shades mean", choices=("trinary", "scale", "raw"))
+_MODE_PARAM = Param("mode", str, "trinary", "what shades mean", choices=("trinary", "scale", "raw"))
 _PGM_HEADER = re.compile(rb"P[25]\s(?:\s|#[^\n]*\n)*(\d{1,9})\s(?:\s|#[^\n]*\n)*(\d{1,9})\s")
 
 Shades = npt.NDArray[np.float32]  # [height, width], 0 black to 255 white
@@ -79,11 +79,11 @@ def read_ros_map(path: str | os.PathLike[str], movement: Movement = USUAL) -> Gr
     root = Field(problems, (), problems.document.data)
     fields = root.keys(_ROS_KEYS, "a map of ROS such as {image: office.pgm, negate: 0}")
     picture = _picture_of(root, fields, Path(path))
-    occupied, free = (_number(fields, name, param) for name, param in _PROBABILITY.items())
-    mode = fields["mode"].parse(_MODE) if "mode" in fields else _MODE.default
+    occupied, free = (_number(fields, name, param) for name, param in _THRESHOLD_PARAMS.items())
+    mode = fields["mode"].parse(_MODE_PARAM) if "mode" in fields else _MODE_PARAM.default
     negate = _flag(fields)
     if occupied is not None and free is not None and free > occupied:
-        _complain_of_overlap(fields, occupied, free)
+        _note_overlap(fields, occupied, free)
     problems.raise_any()
     assert picture is not None and occupied is not None and free is not None and negate is not None
     shades, _ = _pixels(picture)
@@ -91,7 +91,7 @@ def read_ros_map(path: str | os.PathLike[str], movement: Movement = USUAL) -> Gr
     return Grid(letters, movement, Path(path).name)
 
 
-def _complain_of_overlap(fields: dict[str, Field], occupied: float, free: float) -> None:
+def _note_overlap(fields: dict[str, Field], occupied: float, free: float) -> None:
     """Note at a key that the file has that some shades would be both free and occupied."""
     if "free_thresh" in fields:
         fields["free_thresh"].complain(f"expected at most occupied_thresh, {occupied:g}, got {free:g}")
@@ -150,7 +150,7 @@ def _pixels(path: str | os.PathLike[str]) -> tuple[Shades, Shades]:
     data = read_file(path, MAX_PICTURE_BYTES, " or ".join(PICTURE_SUFFIXES))
     width, height = _size(data, str(path))
     check_size(width, height, str(path))  # before decompressing, which takes memory
-    colours = _decoded("png" if data.startswith(SIGNATURE) else "pgm", data, str(path))
+    colours = _decoded_pixels("png" if data.startswith(SIGNATURE) else "pgm", data, str(path))
     if colours.shape[:2] != (height, width):
         raise ConfigError(f"{path}: expected a picture of {width} x {height} pixels, got another one")
     shades: Shades = colours[..., :3].mean(axis=2, dtype=np.float32)
@@ -166,7 +166,7 @@ def _size(data: bytes, name: str) -> tuple[int, int]:
     raise ConfigError(f"{name}: expected a PNG or PGM picture (P2 or P5), got something else")
 
 
-def _decoded(codec: str, data: bytes, name: str) -> npt.NDArray[np.uint8]:
+def _decoded_pixels(codec: str, data: bytes, name: str) -> npt.NDArray[np.uint8]:
     """Return the picture as red, green, blue and alpha, uint8[height, width, 4]."""
     import av  # imported here because loading the codecs takes long
 

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-LEVEL = 6  # of zlib compression
-MAX_KEYWORD = 79  # bytes, the limit of the PNG standard
-_SOFTWARE = {"Software": "Backmove"}
-_LONG = 1024  # characters above which a text is compressed
+LEVEL = 6  # level of zlib compression, from 0 to 9
+MAX_KEYWORD = 79  # most bytes of a keyword, by the PNG standard
+_SOFTWARE_TEXT = {"Software": "Backmove"}
+_MIN_COMPRESSED_TEXT = 1024  # number of characters above which a text is compressed
 _MAX_TEXT = 1 << 25  # most bytes of all texts of a file together
 
 
@@ -32,7 +32,7 @@ def png_bytes(pixels: npt.NDArray[np.uint32], texts: Mapping[str, str] | None = 
     height, width = pixels.shape
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)  # 8 bits, red green blue, not interlaced
     chunks = [_chunk(b"IHDR", header)]
-    chunks += [_text_chunk(keyword, text) for keyword, text in {**_SOFTWARE, **(texts or {})}.items()]
+    chunks += [_text_chunk(keyword, text) for keyword, text in {**_SOFTWARE_TEXT, **(texts or {})}.items()]
     chunks += [_chunk(b"IDAT", zlib.compress(_rows(pixels), LEVEL)), _chunk(b"IEND", b"")]
     return SIGNATURE + b"".join(chunks)
 
@@ -57,7 +57,7 @@ def _text_chunk(keyword: str, text: str) -> bytes:
     if not 1 <= len(name) <= MAX_KEYWORD or not keyword.isprintable() or keyword != keyword.strip():
         raise ValueError(f"not a keyword of a PNG text: {keyword!r}")
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
-    is_long = len(text) > _LONG
+    is_long = len(text) > _MIN_COMPRESSED_TEXT
     try:
         plain = text.encode("latin-1")
     except UnicodeEncodeError:

@@ -29,33 +29,41 @@ from sim.world import World
 
 SUFFIXES = (".trace.yaml", ".trace.yml", ".trace.json")
 MANY_EVENTS = 100_000
-"""Events above which Posthoc is slow, because it reads all of them before it shows the first."""
+"""Number of events above which Posthoc is slow, because it reads all events before it shows the first."""
 
-_MAX_WALLS = 3_000  # most boxes of walls, each one step; with more, open the map in Posthoc as a layer of its own
+# Most boxes of walls in a trace, because each box is one step in Posthoc. A trace with more boxes has no walls: the
+# user has to open the map in Posthoc as a separate layer.
+_MAX_WALLS = 3_000
 
 _Event = dict[str, Any]
 
 
-def _of_type(*kinds: str) -> str:
+def _type_condition(*kinds: str) -> str:
     return "${{ " + " || ".join(f"$.type === '{kind}'" for kind in kinds) + " }}"
 
 
-# `clear` must be an attribute of the shape itself. If its value is a word, an event of that type with the same id
-# removes the shape.
-_CELL = {"$": "rect", "x": "${{ $.x }}", "y": "${{ $.y }}", "width": 1, "height": 1}
+# The key `clear` must be part of the shape itself. If its value is the name of an event type, an event of that type
+# removes the shape with the same id.
+_CELL_SHAPE = {"$": "rect", "x": "${{ $.x }}", "y": "${{ $.y }}", "width": 1, "height": 1}
 _LINE = {"$": "path", "points": "${{ $.points }}"}
 VIEWS = {
     "main": [
-        {**_CELL, "width": "${{ $.width }}", "height": "${{ $.height }}", "fill": "#3A3F47", "$if": _of_type("wall")},
-        {**_CELL, "fill": "#BCD3EE", "$if": _of_type("generating"), "clear": "forget"},
-        {**_CELL, "fill": "#6F9FD8", "$if": _of_type("expanding"), "clear": "forget"},
-        {**_CELL, "fill": "#E69F00", "$if": _of_type("block"), "clear": "unblock"},
-        {**_CELL, "fill": "#FFFFFF", "$if": _of_type("unblock"), "clear": "block"},
-        {**_LINE, "line-width": 0.2, "fill": "#111111", "$if": _of_type("trace"), "clear": True},
-        {**_LINE, "line-width": 0.3, "fill": "#009E73", "$if": _of_type("move")},
-        {**_LINE, "line-width": 0.3, "fill": "#D55E00", "$if": _of_type("back")},
+        {
+            **_CELL_SHAPE,
+            "width": "${{ $.width }}",
+            "height": "${{ $.height }}",
+            "fill": "#3A3F47",
+            "$if": _type_condition("wall"),
+        },
+        {**_CELL_SHAPE, "fill": "#BCD3EE", "$if": _type_condition("generating"), "clear": "forget"},
+        {**_CELL_SHAPE, "fill": "#6F9FD8", "$if": _type_condition("expanding"), "clear": "forget"},
+        {**_CELL_SHAPE, "fill": "#E69F00", "$if": _type_condition("block"), "clear": "unblock"},
+        {**_CELL_SHAPE, "fill": "#FFFFFF", "$if": _type_condition("unblock"), "clear": "block"},
+        {**_LINE, "line-width": 0.2, "fill": "#111111", "$if": _type_condition("trace"), "clear": True},
+        {**_LINE, "line-width": 0.3, "fill": "#009E73", "$if": _type_condition("move")},
+        {**_LINE, "line-width": 0.3, "fill": "#D55E00", "$if": _type_condition("back")},
         {"$": "circle", "x": "${{ $.x + 0.5 }}", "y": "${{ $.y + 0.5 }}", "radius": 0.4, "fill": "#CC3311"}
-        | {"$if": _of_type("source", "destination")},
+        | {"$if": _type_condition("source", "destination")},
     ]
 }
 _PIVOT = {"x": "${{ $.x + 0.5 }}", "y": "${{ $.y + 0.5 }}", "scale": 1}
@@ -91,7 +99,7 @@ class Posthoc:
         assert world.watched, "nobody knows which cells were expanded"
         self.path, self.world, self.walker = path, world, walker
         self.events = 0
-        self.outcome = ""  # outcome for the last event; "": the state of the agent
+        self.outcome = ""  # outcome written in the last event; "": the final state of the agent
         self._file = file
         self._is_json = os.fspath(path).lower().endswith(".json")
         self._at = walker.position
@@ -99,11 +107,11 @@ class Posthoc:
         self._free = world.grid.free.copy()
         self._search = -1  # number of the search whose cells are shown
         self._shown: set[int] = set()  # cells shown as expanded or generated
-        self._path_end = (-1, 0)  # last cell and length of the path shown last
+        self._path_end = (-1, 0)  # last cell and length of the path that was shown last
 
     def begin(self) -> None:
         self._text(self._head())
-        self._put(self._beginning())
+        self._put(self._initial_events())
 
     def write(self) -> None:
         """Write the events of the last tick: edits, expansions and the move."""
@@ -123,14 +131,14 @@ class Posthoc:
     def _event(self, kind: str, name: str, cell: int, parent: str | None = None, **more: Any) -> _Event:
         """Return an event at a cell.
 
-        Ids are words, because Posthoc takes an id of 0 as missing. An event must not be its own parent, because Posthoc
-        would follow parents forever.
+        Ids are text, because Posthoc treats an id of 0 as missing. An event must not be its own parent, because Posthoc
+        follows parents and would never stop.
         """
         x, y = self.world.grid.xy(int(cell))
         assert name != parent
         return {"type": kind, "id": name, "pId": parent, "x": x, "y": y, "tick": self.world.tick, **more}
 
-    def _beginning(self) -> Iterator[_Event]:
+    def _initial_events(self) -> Iterator[_Event]:
         walls = _wall_boxes(self.world.grid)
         for x, y, width, height in walls if len(walls) <= _MAX_WALLS else ():
             box = {"x": x, "y": y, "width": width, "height": height}
@@ -148,34 +156,35 @@ class Posthoc:
             yield self._event("destination", f"destination {self.world.tick}", self._goal)
 
     def _searched(self, row: Any) -> Iterator[_Event]:
+        """Yield the events of the searches in the last tick, whose log row is `row`, and of the path found."""
         view = self.walker.agent.view()
         if view.search is not None:
-            yield from self._of_search(view.search, row)
-        elif row.expanded and "local space" in view.groups:  # a new plan, whose order of expansions is not recorded
+            yield from self._expansion_events(view.search, row)
+        elif row.expanded and "local space" in view.groups:  # a new plan; its order of expansions is not recorded
             yield from self._forget()
             for cell in view.groups["local space"].tolist():
                 yield self._cell_event("expanding", cell, None, h=self._h(cell))
-        yield from self._path_of(view)
+        yield from self._path_events(view)
 
-    def _of_search(self, search: Search, row: Any) -> Iterator[_Event]:
+    def _expansion_events(self, search: Search, row: Any) -> Iterator[_Event]:
         control = search.control[0]
         if int(control.search) != self._search or row.marks & log.RESTARTED:
             self._search = int(control.search)
             yield from self._forget()
         noted = int(control.noted)
         for cell in search.order[max(0, noted - int(row.expanded)) : noted].tolist():
-            # The cell was expanded by an earlier search of this tick, or by the search of a region.
+            # An earlier search of this tick expanded the cell, or a search of a region: its g and parent are unknown.
             if int(search.nodes[cell].search) != self._search:
                 yield self._cell_event("expanding", cell, None, h=self._h(cell))
                 continue
             yield self._known("expanding", search, cell)
-            for other in self._around(cell):
+            for other in self._neighbour_cells(cell):
                 is_known = int(search.nodes[other].search) == self._search
                 if is_known and other not in self._shown and self._parent(search, other) == cell:
                     yield self._known("generating", search, other)
 
     def _known(self, kind: str, search: Search, cell: int) -> _Event:
-        """Return an event for a cell of a search, with g, h and f, and its parent if that is shown."""
+        """Return an event for a cell of a search with g, h and f, and with its parent if the parent is shown."""
         node, control = search.nodes[cell], search.control[0]
         g, h = float(node.g), self._h(cell)
         f = float(control.wg) * g + float(control.wh) * h
@@ -199,7 +208,7 @@ class Posthoc:
         grid = self.world.grid
         return _short(float(h0(*grid.xy(cell), *grid.xy(self._goal), grid.diagonal)))
 
-    def _around(self, cell: int) -> Iterator[int]:
+    def _neighbour_cells(self, cell: int) -> Iterator[int]:
         grid = self.world.grid
         x, y = grid.xy(cell)
         for dx, dy in zip(DX.tolist(), DY.tolist(), strict=True):
@@ -212,7 +221,7 @@ class Posthoc:
             yield self._event("forget", self._name(cell), cell)
         self._shown.clear()
 
-    def _path_of(self, view: AgentView) -> Iterator[_Event]:
+    def _path_events(self, view: AgentView) -> Iterator[_Event]:
         path = view.path
         end = (int(path[-1]), path.size) if path.size else (-1, 0)
         if end != self._path_end and path.size > 1:
@@ -220,6 +229,7 @@ class Posthoc:
         self._path_end = end
 
     def _moved(self, row: Any) -> Iterator[_Event]:
+        """Yield the event of the move in the last tick, if the agent moved to another cell."""
         before, self._at = self._at, int(row.cell)
         if row.marks & log.TRIAL or self._at == before:
             return
@@ -252,7 +262,7 @@ class Posthoc:
     def _text(self, text: str) -> None:
         try:
             self._file.write(text.encode())
-        except OSError as error:  # name this file here: each of several open traces would report the error as its own
+        except OSError as error:  # name this file, because each of several open traces would add its own name
             raise ConfigError(f"{self.path}: cannot be written: {reason(error)}") from None
 
 
@@ -269,8 +279,8 @@ def _wall_boxes(grid: Grid) -> list[tuple[int, int, int, int]]:
     solid[:, 1:-1] = ~grid.free_map
     edges = np.diff(solid, axis=1)
     begin, end = np.argwhere(edges == 1).tolist(), np.argwhere(edges == -1)[:, 1].tolist()
-    heights: dict[tuple[int, int, int], int] = {}  # (x, y of the top, width) of each box
-    open_boxes: dict[tuple[int, int], tuple[int, int, int]] = {}  # latest box by (x, width)
+    heights: dict[tuple[int, int, int], int] = {}  # height of each box, by (x, y of its top, width)
+    open_boxes: dict[tuple[int, int], tuple[int, int, int]] = {}  # key in `heights` of the latest box, by (x, width)
     for (y, x), last in zip(begin, end, strict=True):
         box = open_boxes.get((x, last - x))
         if box is None or box[1] + heights[box] != y:

@@ -1,8 +1,9 @@
 """Access control for files that are named in other files, which may come from an untrusted source with malicious links.
 
-A named file must be inside the folders that are open to the naming file, so that absolute paths and `..` reach nothing
-else. A symbolic link inside these folders may lead out of them only to a benchmark file, because large collections are
-shared this way. Any other target is refused, such as a device, or a private file that an error message would quote.
+The named file must be inside the folders that are open to the naming file, so that absolute paths and `..` cannot reach
+other files. A symbolic link inside these folders may lead out of them only to a benchmark file, because large
+collections are shared this way. Any other target is refused, such as a device, or a private file whose text could
+appear in error messages.
 """
 
 import os

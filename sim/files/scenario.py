@@ -85,43 +85,45 @@ KEYS = (
 )
 
 
-_FROM_SOURCE = Grid.from_rows(["."], "still to be opened")  # placeholder: the grid is opened from the source
+_GRID_OF_SOURCE = Grid.from_rows(
+    ["."], "still to be opened"
+)  # placeholder: Scenario replaces it by the grid of the source
 
 
 @dataclass(frozen=True)
 class Until:
-    """Tick at which a run ends that would otherwise continue, with the reason."""
+    """Tick at which to stop a run that would otherwise continue, with the reason."""
 
     tick: int
-    why: str = ""
+    why: str = ""  # reason, shown to the user
 
 
 @dataclass(frozen=True)
 class Scenario:
     """Initial state and script of a run. `build_world` builds worlds from it; they never change it."""
 
-    map: MapSource  # source of the map
+    map: MapSource  # source of the map: a file, a recipe for a generator, or rows
     start: Pair  # default start of the agents
     goal: Pair  # default goal of the agents
     agents: tuple[AgentConfig, ...] = ()
     title: str = ""  # title; made printable and truncated to MAX_TITLE, so any text may be given
-    caption: str = ""  # hint at what to look at
+    caption: str = ""  # text for the user that says what to watch
     seed: int = 0  # seed of the random changes and of randomised agents
-    budget: int = int(BUDGET.default)  # expansions per tick of agents without a budget of their own
+    budget: int = int(BUDGET.default)  # expansions per tick, for agents without an individual budget
     switches: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)  # cells of each switch, by name
     changes: RandomChanges | None = None
-    edits: tuple[TimedCommand, ...] = ()  # timed commands
+    edits: tuple[TimedCommand, ...] = ()  # commands with the ticks at which they apply
     view: Mapping[str, Any] = field(default_factory=dict)  # settings of the window: layers, panels, camera
-    trials: int = 1  # most walks from start to goal of agents that learn h
-    tick_ms: float = 0.0  # milliseconds per tick for all agents together; 0: no limit
+    trials: int = 1  # most walks from start to goal, for agents that learn h
+    tick_ms: float = 0.0  # time limit of a tick in milliseconds, for all agents together; 0: no limit
     listed_optimal: float | None = None  # optimal length stated by a problem list
-    until: Until | None = None  # end of the run without a window; a window pauses there
-    grid: Grid = field(default_factory=lambda: _FROM_SOURCE, compare=False, repr=False)
+    until: Until | None = None  # tick at which a run without a window ends, and at which a window pauses; None: no such
+    grid: Grid = field(default_factory=lambda: _GRID_OF_SOURCE, compare=False, repr=False)
     """Map at tick 0, with the opened map in `original`; read-only. The default is the map of the source."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", printable(self.title)[:MAX_TITLE])
-        if self.grid is _FROM_SOURCE:
+        if self.grid is _GRID_OF_SOURCE:
             object.__setattr__(self, "grid", open_source(self.map).grid)
         self.grid.freeze()
 
@@ -400,7 +402,7 @@ class ScenarioReader:
         if key not in self.fields:
             # A missing key is no problem while the map is invalid, because the map might define a start and goal.
             given = {"start": self.opened.start, "goal": self.opened.goal}[key] if self.opened else None
-            if given is None and self._all_have_their_own(key):
+            if given is None and self._every_agent_has_own(key):
                 return own
             if given is None and self.opened:
                 require(self.fields, key, self.root, "a cell as [x, y], which not every agent has of its own")
@@ -411,7 +413,7 @@ class ScenarioReader:
             _check_is_free(entry, self.opened.grid, pair)
         return pair
 
-    def _all_have_their_own(self, key: str) -> bool:
+    def _every_agent_has_own(self, key: str) -> bool:
         """Return whether every agent gives its own start or goal, even if other values of it are wrong."""
         agents = self.fields["agents"].value if "agents" in self.fields else None
         return isinstance(agents, list) and bool(agents) and all(says_own_end(agent, key) for agent in agents)

@@ -59,16 +59,16 @@ FORMAT = SESSION.format
 KEYS = (*SCENARIO_KEYS, "map_sha256", "original", "log", "branches", "linked", "branch")
 
 SHOWN_KEY = "branches"
-"""Key of a view: numbers of the branches on screen."""
+"""Key in the view (settings of the window): numbers of the branches on screen."""
 
 FOCUS_KEY = "focus"
-"""Key of a view: number of the focused agent."""
+"""Key in the view: number of the focused agent."""
 
 ORDER_KEY = "panels"
-"""Key of a view: panels in their order, each as the numbers of its branch and its agent."""
+"""Key in the view: panels in their order, each as the numbers of its branch and its agent."""
 
 NUMBER = Param("number", int, 0, "number of the branch", 0, (1 << 31) - 1)
-_MAX_NAME = 10_000  # most characters of a branch name in a file; it is truncated to MAX_BRANCH_NAME
+_MAX_NAME = 10_000  # most characters of a branch name in a file; reading truncates it to MAX_BRANCH_NAME
 _TICK = Param("tick", int, 0, "a tick", 0, LAST_TICK)
 
 Letters = tuple[tuple[int, ...], str]
@@ -80,14 +80,14 @@ class SavedBranch:
     """State of a branch with the digests of its run."""
 
     state: BranchState
-    digests: tuple[str, ...] = ()  # digests of ticks 0, DIGEST_EVERY and so on, each before its commands
-    last: Digest | None = None  # the tick that was shown and its digest with the commands applied
+    digests: tuple[str, ...] = ()  # digests of ticks 0, DIGEST_EVERY, ..., before the commands of the tick
+    last: Digest | None = None  # tick that was on screen, and its digest after its commands
     agents: tuple[tuple[int, str], ...] = ()  # number and digest of each agent at the tick of `last`
 
 
 @dataclass(frozen=True)
 class Saved:
-    """Whole session as plain values."""
+    """Session (scenario, branches, links and view) as plain values."""
 
     scenario: Scenario
     branches: tuple[SavedBranch, ...]
@@ -136,7 +136,7 @@ class Saved:
         tree = BranchTree.restored(setup or self.setup(specs, **options), states)
         for saved in self.branches:
             tree[saved.state.number].timeline.expect(saved.digests, saved.last, dict(saved.agents))
-            if self.warnings:  # the map has changed, so this is not the saved run even if the digests are equal
+            if self.warnings:  # the map file has changed: this is not the saved run even if the digests are equal
                 tree[saved.state.number].timeline.report_divergence(0)
         for group in self.linked:
             tree.link(group)
@@ -191,7 +191,7 @@ def with_original(scenario: Scenario, letters: Letters) -> Scenario:
 
 def save_session(saved: Saved, path: str | os.PathLike[str]) -> None:
     """Write a session file atomically."""
-    write_document(session_data(_seen_from(saved, Path(path).parent)), path)
+    write_document(session_data(_relative_to_folder(saved, Path(path).parent)), path)
 
 
 def text_for(saved: Saved, folder: Path) -> str:
@@ -199,10 +199,10 @@ def text_for(saved: Saved, folder: Path) -> str:
 
     The path of its map is relative to the folder; a map that a file there may not name is written into the text.
     """
-    return dump_session(_seen_from(saved, folder))
+    return dump_session(_relative_to_folder(saved, folder))
 
 
-def _seen_from(saved: Saved, folder: Path) -> Saved:
+def _relative_to_folder(saved: Saved, folder: Path) -> Saved:
     return replace(saved, scenario=moved_to(saved.scenario, Path(os.path.realpath(folder))))
 
 
@@ -214,7 +214,7 @@ def dump_session(saved: Saved) -> str:
 def session_data(saved: Saved) -> dict[str, Any]:
     """Return the session as plain data: the keys of its scenario, then the keys of a session."""
     grid = saved.scenario.grid
-    pool = _Pool(saved.scenario)
+    pool = _EntryPool(saved.scenario)
     lists = [pool.numbers(branch.state.entries) for branch in saved.branches]
     data = scenario_data(saved.scenario) | {"format": FORMAT, "map_sha256": terrain_hash(grid.terrain)}
     cells, letters = redrawn_cells(grid)
@@ -240,14 +240,14 @@ def _branch_data(saved: SavedBranch, log: list[int]) -> dict[str, Any]:
     return data
 
 
-class _Pool:
+class _EntryPool:
     """Distinct log entries of all branches, with their ids in the file, which count from 1."""
 
     def __init__(self, scenario: Scenario) -> None:
         self.scripted = [(edit.tick, edit.command) for edit in sorted(scenario.edits, key=lambda edit: edit.tick)]
         self.log: list[Entry] = []
-        self._places: dict[int, int] = {}  # id() of an entry -> its id in the file
-        self._strokes: dict[int, int] = {}  # stroke -> id in the file of its first entry
+        self._places: dict[int, int] = {}  # id of an entry in the file, by id() of the entry
+        self._strokes: dict[int, int] = {}  # id in the file of the first entry of a stroke, by number of the stroke
 
     def numbers(self, entries: Iterable[Entry]) -> list[int]:
         return [self._number(entry) for entry in entries]
@@ -258,10 +258,10 @@ class _Pool:
         return self._places[id(entry)]
 
     def _place(self, entry: Entry) -> int:
-        place = entry.id - 1  # index in the script, whose entries have the first ids of a timeline
+        place = entry.id - 1  # index in the script, because a timeline gives the first ids to the script
         if entry.is_scripted and entry.is_enabled and place < len(self.scripted):
             tick, command = self.scripted[place]
-            if entry.tick == tick and _is_same(entry.command, command):
+            if entry.tick == tick and _is_same_command(entry.command, command):
                 return entry.id
         number = len(self.scripted) + len(self.log) + 1
         stroke = self._strokes.setdefault(entry.stroke, number) if entry.stroke else 0
@@ -269,7 +269,7 @@ class _Pool:
         return number
 
 
-def _is_same(command: Command, scripted: Command) -> bool:
+def _is_same_command(command: Command, scripted: Command) -> bool:
     """Return whether `command` is a scripted command, apart from an agent number assigned by a timeline."""
     if isinstance(command, AddAgent) and isinstance(scripted, AddAgent) and scripted.agent is None:
         return command.config == scripted.config
@@ -375,7 +375,7 @@ class _SessionReader:
         for number in sorted({number for number in numbers if numbers.count(number) > 1}):
             self.fields["branches"].complain(f"expected different numbers, got {number} more than once")
         original = self.log_reader.letters(self.fields["original"]) if "original" in self.fields else ((), "")
-        linked = self._linked(numbers)
+        linked = self._read_linked(numbers)
         branch = self.fields["branch"].integer(NUMBER) if "branch" in self.fields else None
         if original is None or not branches or self.scenario is None:
             return None
@@ -413,7 +413,7 @@ class _SessionReader:
         logs = with_strokes([branch.state.entries for branch in found], self.log_reader.width)
         return [replace(b, state=replace(b.state, entries=log)) for b, log in zip(found, logs, strict=True)]
 
-    def _linked(self, numbers: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    def _read_linked(self, numbers: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         entry = self.fields.get("linked")
         groups = []
         for part in entry.items("lists of branches that are linked") if entry else ():

@@ -18,7 +18,11 @@ _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 @contextmanager
 def telling(listener: Listener) -> Iterator[None]:
-    """Call `listener` with the share done (0 to 1) while the context is active in this thread."""
+    """Send progress reports of this thread to `listener` while the context is active.
+
+    Args:
+        listener: function called with the share of the work that is done, from 0 to 1.
+    """
     before = _LISTENER.set(listener)
     try:
         yield
@@ -27,7 +31,7 @@ def telling(listener: Listener) -> Iterator[None]:
 
 
 def tell(share: float) -> None:
-    """Report that a share of the work is done; 1.0 is all of it."""
+    """Report the share of the work that is done, from 0 to 1, to the listener of this thread, if it has one."""
     listener = _LISTENER.get()
     if listener is not None:
         listener(min(1.0, share))

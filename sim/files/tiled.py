@@ -30,8 +30,8 @@ MAX_BYTES = 1 << 28
 
 _BLOCKING_NAME = re.compile(r"collisions?|walls?|block(?:s|ed|ing)?|obstacles?|solid", re.IGNORECASE)
 _BLOCKING_PROPERTIES = {"blocks", "blocked", "collides", "solid"}
-_TILE = 0x0FFFFFFF  # mask of the tile number; the higher bits are flags for flipping and rotation
-_MAX_LEVELS = 32  # most levels of nested groups
+_TILE = 0x0FFFFFFF  # bit mask of the tile number; the higher bits are flags for flipping and rotation
+_MAX_GROUP_LEVELS = 32  # most levels of nested groups
 
 Tiles = npt.NDArray[np.uint32]  # tile numbers [height, width]; 0: no tile
 _Object = Mapping[str, Any]
@@ -62,25 +62,25 @@ class _TiledReader:
     def __init__(self, root: _Object, path: Path) -> None:
         self.root, self.path = root, path
         if root.get("type", "map") != "map" or "layers" not in root:
-            raise self._wrong("expected a map of Tiled, which has 'layers'")
+            raise self._config_error("expected a map of Tiled, which has 'layers'")
         if root.get("orientation", "orthogonal") not in ("orthogonal", "isometric"):
             kind = shown(root["orientation"])
-            raise self._wrong(f"orientation: expected square tiles (orthogonal or isometric), got {kind}")
+            raise self._config_error(f"orientation: expected square tiles (orthogonal or isometric), got {kind}")
         self.layers = list(self._tile_layers(root["layers"], 0))
         if not self.layers:
-            raise self._wrong("layers: expected a layer of tiles, got none")
+            raise self._config_error("layers: expected a layer of tiles, got none")
         self.left, self.top, self.width, self.height = self._extent()
 
-    def _wrong(self, text: str) -> ConfigError:
+    def _config_error(self, text: str) -> ConfigError:
         return ConfigError(f"{self.path}: {text}")
 
     def _tile_layers(self, layers: object, level: int) -> Iterator[_Object]:
         """Yield all tile layers, including those inside groups."""
-        if not isinstance(layers, list) or level > _MAX_LEVELS:
-            raise self._wrong("layers: expected a list of layers")
+        if not isinstance(layers, list) or level > _MAX_GROUP_LEVELS:
+            raise self._config_error("layers: expected a list of layers")
         for layer in layers:
             if not isinstance(layer, dict):
-                raise self._wrong(f"layers: expected layers, got {shown(layer)}")
+                raise self._config_error(f"layers: expected layers, got {shown(layer)}")
             if layer.get("type") == "group":
                 yield from self._tile_layers(layer.get("layers"), level + 1)
             elif layer.get("type") == "tilelayer":
@@ -90,12 +90,12 @@ class _TiledReader:
         """Return left, top, width and height in tiles; an infinite map is the bounding box of its chunks."""
         pieces = [piece for layer in self.layers for piece in self._pieces(layer)]
         if not self.root.get("infinite"):
-            width, height = (self._whole(self.root, side) for side in ("width", "height"))
+            width, height = (self._whole_number(self.root, side) for side in ("width", "height"))
             check_size(width, height, str(self.path))
             return 0, 0, width, height
         if not pieces:
-            raise self._wrong("expected a map with tiles, got an empty one")
-        boxes = np.array([[self._whole(p, k) for k in ("x", "y", "width", "height")] for p in pieces])
+            raise self._config_error("expected a map with tiles, got an empty one")
+        boxes = np.array([[self._whole_number(p, k) for k in ("x", "y", "width", "height")] for p in pieces])
         left, top = boxes[:, :2].min(axis=0)
         right, bottom = (boxes[:, :2] + boxes[:, 2:]).max(axis=0)
         check_size(int(right - left), int(bottom - top), str(self.path))
@@ -107,31 +107,31 @@ class _TiledReader:
         if chunks is None:
             return [layer] if "data" in layer else []
         if not isinstance(chunks, list) or not all(isinstance(chunk, dict) for chunk in chunks):
-            raise self._wrong("chunks: expected a list of pieces of a layer")
+            raise self._config_error("chunks: expected a list of pieces of a layer")
         return chunks
 
-    def _whole(self, part: _Object, key: str) -> int:
+    def _whole_number(self, part: _Object, key: str) -> int:
         value = part.get(key, 0 if key in "xy" else None)
         if type(value) is not int or abs(value) >= 1 << 31:
-            raise self._wrong(f"{key}: expected a whole number, got {shown(value)}")
+            raise self._config_error(f"{key}: expected a whole number, got {shown(value)}")
         return value
 
     # --- blocked cells ---
 
     def blocked(self) -> npt.NDArray[np.bool_]:
-        chosen = [layer for layer in self.layers if _blocks(layer)]
+        chosen = [layer for layer in self.layers if _is_blocking_layer(layer)]
         if not chosen and (numbers := self._blocking_tiles()):
             wanted = np.array(sorted(numbers), np.uint32)
-            return self._any(self.layers, lambda tiles: np.isin(tiles, wanted))
+            return self._any_layer(self.layers, lambda tiles: np.isin(tiles, wanted))
         if not chosen and len(self.layers) > 1:
             names = ", ".join(shown(layer.get("name", "")) for layer in self.layers[:8])
-            raise self._wrong(
+            raise self._config_error(
                 "layers: expected one called 'collision' or 'walls', or tiles with the property 'blocks', "
                 f"got layers {names}"
             )
-        return self._any(chosen or self.layers, lambda tiles: tiles != 0)
+        return self._any_layer(chosen or self.layers, lambda tiles: tiles != 0)
 
-    def _any(self, layers: list[_Object], test: Any) -> npt.NDArray[np.bool_]:
+    def _any_layer(self, layers: list[_Object], test: Any) -> npt.NDArray[np.bool_]:
         whole = np.zeros((self.height, self.width), np.bool_)
         for layer in layers:
             whole |= test(self._tiles(layer))
@@ -140,10 +140,10 @@ class _TiledReader:
     def _blocking_tiles(self) -> set[int]:
         """Return the numbers of the tiles with a property that makes them blocking."""
         found = set()
-        for entry in _objects(self.root.get("tilesets")):
-            first = self._whole(entry, "firstgid")
-            tiles = _objects(self._tile_set(entry).get("tiles"))
-            found |= {first + self._whole(tile, "id") for tile in tiles if _has_blocking_property(tile)}
+        for entry in _objects_in(self.root.get("tilesets")):
+            first = self._whole_number(entry, "firstgid")
+            tiles = _objects_in(self._tile_set(entry).get("tiles"))
+            found |= {first + self._whole_number(tile, "id") for tile in tiles if _has_blocking_property(tile)}
         return {number for number in found if 0 < number <= _TILE}
 
     def _tile_set(self, entry: _Object) -> _Object:
@@ -156,7 +156,7 @@ class _TiledReader:
         home = Path(os.path.realpath(self.path.parent))
         place = Path(os.path.realpath(home / source))
         if not place.is_relative_to(home.parent) or not os.path.isfile(place):
-            return {}  # missing or outside the allowed folder: the layers of the map may suffice without it
+            return {}  # the file is missing or outside the allowed folder, but the layers of the map may suffice
         return _json(read_file(place, MAX_BYTES, ".tsj"), str(place))
 
     # --- the tiles of a layer ---
@@ -168,52 +168,56 @@ class _TiledReader:
         return whole
 
     def _place(self, whole: Tiles, layer: _Object, piece: _Object) -> None:
-        width, height = self._whole(piece, "width"), self._whole(piece, "height")
+        width, height = self._whole_number(piece, "width"), self._whole_number(piece, "height")
         check_size(width, height, f"{self.path}: layer {shown(layer.get('name', ''))}")
         tiles = self._numbers(layer, piece.get("data"), width * height).reshape(height, width)
-        x, y = self._whole(piece, "x") - self.left, self._whole(piece, "y") - self.top
+        x, y = self._whole_number(piece, "x") - self.left, self._whole_number(piece, "y") - self.top
         if x < 0 or y < 0 or x + width > self.width or y + height > self.height:
-            raise self._wrong(f"layer {shown(layer.get('name', ''))}: expected it within the map")
+            raise self._config_error(f"layer {shown(layer.get('name', ''))}: expected it within the map")
         whole[y : y + height, x : x + width] = tiles
 
     def _numbers(self, layer: _Object, data: object, count: int) -> Tiles:
         """Return the tile numbers of a layer from a list or from encoded, perhaps compressed, text."""
         found = self._unpacked(layer, data, 4 * count) if isinstance(data, str) else self._listed(data)
         if found.size != count:
-            raise self._wrong(f"layer {shown(layer.get('name', ''))}: expected {count:,} tiles, got {found.size:,}")
+            raise self._config_error(
+                f"layer {shown(layer.get('name', ''))}: expected {count:,} tiles, got {found.size:,}"
+            )
         return found & np.uint32(_TILE)
 
     def _listed(self, data: object) -> Tiles:
         if not isinstance(data, list):
-            raise self._wrong(f"data: expected a list of tiles, got {shown(data)}")
+            raise self._config_error(f"data: expected a list of tiles, got {shown(data)}")
         if not all(type(tile) is int and 0 <= tile < 1 << 32 for tile in data):
-            raise self._wrong("data: expected the numbers of tiles")
+            raise self._config_error("data: expected the numbers of tiles")
         return np.array(data, np.uint32)
 
     def _unpacked(self, layer: _Object, text: str, size: int) -> Tiles:
         packing = layer.get("compression") or ""
         if layer.get("encoding") != "base64" or packing not in ("", "zlib", "gzip"):
             what = f"{layer.get('encoding')} {packing}".strip()
-            raise self._wrong(f"data: expected a list, or base64 plain or packed by zlib or gzip, got {shown(what)}")
+            raise self._config_error(
+                f"data: expected a list, or base64 plain or packed by zlib or gzip, got {shown(what)}"
+            )
         try:
             data = base64.b64decode(text.encode("ascii"), validate=True)
-            if packing:  # limited to the size of the layer, because a small text can decompress to gigabytes
+            if packing:  # limit the size to that of the layer, because a small text can decompress to gigabytes
                 data = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(data, size + 4)
         except (ValueError, binascii.Error, zlib.error) as error:
-            raise self._wrong(f"data: cannot be unpacked: {error}") from None
+            raise self._config_error(f"data: cannot be unpacked: {error}") from None
         return np.frombuffer(data[: len(data) // 4 * 4], "<u4").astype(np.uint32)
 
 
-def _objects(value: object) -> list[_Object]:
+def _objects_in(value: object) -> list[_Object]:
     return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
 
 
-def _blocks(layer: _Object) -> bool:
+def _is_blocking_layer(layer: _Object) -> bool:
     return _BLOCKING_NAME.fullmatch(str(layer.get("name", ""))) is not None or _has_blocking_property(layer)
 
 
 def _has_blocking_property(part: _Object) -> bool:
     return any(
         str(entry.get("name", "")).lower() in _BLOCKING_PROPERTIES and entry.get("value") is True
-        for entry in _objects(part.get("properties"))
+        for entry in _objects_in(part.get("properties"))
     )

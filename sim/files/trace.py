@@ -15,8 +15,9 @@ from sim.world import BULK, World
 class Trace:
     """Context manager that writes what agents do to a file; without a path it writes nothing.
 
-    The file replaces an older one at the end of the context, also after an exception. An error of writing does not stop
-    the run, which is worth more than its trace: it is raised at the end, and the older file stays.
+    At the end of the context, also after an exception, the new file replaces an existing one. A writing error does not
+    stop the run, because the run is worth more than its trace. The error is raised at the end of the context, and then
+    the existing file stays.
     """
 
     def __init__(self, path: str | None) -> None:
@@ -24,7 +25,7 @@ class Trace:
         self._open = ExitStack()
         self._file: BinaryIO | None = None
         self._failure: OSError | None = None
-        self._refusals: dict[int, int] = {}  # by agent number, moves refused up to the last write()
+        self._refusals: dict[int, int] = {}  # moves refused up to the last write(), by agent number
 
     def __enter__(self) -> "Trace":
         if self.path is not None:
@@ -33,7 +34,7 @@ class Trace:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         failure = self._failure
-        with suppress(*([ConfigError] if error else [])):  # an exception of the run must not be hidden by this one
+        with suppress(*([ConfigError] if error else [])):  # do not hide an exception of the run by a writing error
             self._open.__exit__(type(failure) if failure else None, failure, failure.__traceback__ if failure else None)
 
     @property
@@ -41,7 +42,7 @@ class Trace:
         return self._file is not None
 
     def longest_step(self, world: World) -> int:
-        """Return the most ticks between two calls of write(): one if moves can be refused, otherwise BULK."""
+        """Return the most ticks to run between two calls of write(): one if moves can be refused, otherwise BULK."""
         return 1 if self.is_on and not all(w.spec.runs_in_bulk for w in world.walkers) else BULK
 
     def begin(self) -> None:
@@ -49,7 +50,12 @@ class Trace:
         self._refusals = {}
 
     def write(self, world: World, **more: object) -> None:
-        """Write what all agents did in the last advance(), sorted by tick; `more` is added to every line."""
+        """Write a line for each tick of each agent in the last World.advance(), sorted by tick.
+
+        Args:
+            world: the world after the advance.
+            more: further keys and values for every line.
+        """
         if self._file is None or self._failure is not None:
             return
         lines = [line for walker in world.walkers for line in self._lines(world, walker, more)]

@@ -2,8 +2,8 @@
 
 A file is only data: tags, aliases and merge keys are not supported, so that no code can run. The text is read as a
 stream of events without recursion and within limits, so any bytes give a document or a ConfigError. There are two
-deviations from YAML 1.1, both to keep text as text: only `true` and `false` are truth values (a label may be `on` or
-`no`), and a date or `1:30` is text. Keys are always text.
+deviations from YAML 1.1, so that labels need no quotes: only `true` and `false` are truth values (a label may be `on`
+or `no`), and a date or `1:30` is text. Keys are always text.
 """
 
 import re
@@ -19,7 +19,7 @@ from sim.params import ConfigError, shown
 
 MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 32
-MAX_VALUES = 1_500_000  # most values; one takes some hundred bytes and four microseconds
+MAX_VALUES = 1_500_000  # most values of a document; each takes a few hundred bytes and four microseconds
 
 _TELL_EVERY = 20_000  # events between two progress reports: at most a tenth of a second
 
@@ -116,7 +116,7 @@ def _events(text: str, name: str) -> Iterator[Any]:
         mark = error.problem_mark or error.context_mark
         what = " ".join(part for part in (error.context, error.problem) if part)
         line = mark.line if mark else 0
-        what = _about_tab(text, line) or f"not YAML: {what}"
+        what = _tab_message(text, line) or f"not YAML: {what}"
         raise ConfigError(f"{name}:{line + 1}: {what}") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
@@ -126,7 +126,7 @@ def _events(text: str, name: str) -> Iterator[Any]:
         raise ConfigError(f"{name}: not YAML: {shown(str(error))}") from None
 
 
-def _about_tab(text: str, line: int) -> str:
+def _tab_message(text: str, line: int) -> str:
     """Return a message if a line is invalid because a tab indents it, which is invisible in an editor; "" if not."""
     wrong = text.splitlines()[line : line + 1]
     is_indented = bool(wrong) and "\t" in wrong[0][: len(wrong[0]) - len(wrong[0].lstrip())]
@@ -169,7 +169,7 @@ class _Builder:
                     value = known[text]
                 else:
                     value = known[text] = plain_value(text)
-            else:  # quoted, or with the tag "!", which means text whatever it looks like
+            else:  # quoted, or with the tag "!": always text, even if it looks like a number
                 value = text
             if part is None:
                 self.root = (value, self.line)
@@ -229,7 +229,7 @@ class _Part:
         self.is_mapping, self.line = is_mapping, line
         self.data: Any = {} if is_mapping else []
         self.lines: Any = {} if is_mapping else []
-        # Whether all of it is on one line, as most parts of a large file. Then only that line is kept.
+        # Whether the whole part is on one line, as most parts of a large file are. Then only one line number is kept.
         self.is_on_one_line = True
         self.awaits_key = is_mapping
         self.key = ""
@@ -277,10 +277,10 @@ class _Dumper(_DUMPER):  # type: ignore[misc]
 
 
 def _text_node(dumper: Any, text: str) -> Any:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=_style_of(text))
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=_quoting_style(text))
 
 
-def _style_of(text: str) -> str | None:
+def _quoting_style(text: str) -> str | None:
     """Return the YAML style in which a text is read back as the same text; None: unquoted."""
     if not text.replace("\n", "").isprintable():
         return '"'  # the only style that preserves rare characters, such as other line breaks
@@ -289,7 +289,7 @@ def _style_of(text: str) -> str | None:
     return None if isinstance(plain_value(text), str) else "'"
 
 
-def _inline(kind: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _inline_representer(kind: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def represent(dumper: Any, data: Any) -> Any:
         node = kind(dumper, data)
         node.flow_style = True
@@ -307,10 +307,12 @@ def _float_node(dumper: Any, number: float) -> Any:
 
 _Dumper.add_representer(str, _text_node)
 _Dumper.add_representer(float, _float_node)
-_Dumper.add_representer(Inline, _inline(lambda dumper, data: dumper.represent_sequence("tag:yaml.org,2002:seq", data)))
+_Dumper.add_representer(
+    Inline, _inline_representer(lambda dumper, data: dumper.represent_sequence("tag:yaml.org,2002:seq", data))
+)
 _Dumper.add_representer(
     InlineMap,
-    _inline(lambda dumper, data: dumper.represent_mapping("tag:yaml.org,2002:map", list(data.items()))),
+    _inline_representer(lambda dumper, data: dumper.represent_mapping("tag:yaml.org,2002:map", list(data.items()))),
 )
 
 

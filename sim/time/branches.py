@@ -124,6 +124,7 @@ class BranchTree:
         return self._next_number - 1
 
     def _grow(self, timeline: Timeline, number: int, name: str, parent: int | None, at: int) -> Branch:
+        """Add a branch with this timeline to the tree, and register the callbacks of the timeline."""
         branch = Branch(number, name[:MAX_BRANCH_NAME], parent, at, timeline, self)
         self.branches[branch.number] = branch
         timeline.on_lost_future = lambda lost: self._keep_future(branch, lost)
@@ -131,11 +132,13 @@ class BranchTree:
         return branch
 
     def _made(self, branch: Branch) -> Branch:
+        """Notify the listener of a new branch, and return the branch."""
         if self.watcher:
             self.watcher.branch_made(branch)
         return branch
 
     def _tell(self, branch: Branch, altered: Sequence[Entry], gone: Sequence[int]) -> None:
+        """Notify the listener of altered log entries, and of the ids of removed ones."""
         if self.watcher:
             self.watcher.entries_changed(branch, altered, gone)
 

@@ -159,6 +159,7 @@ class Timeline:
         self._apply_commands(self._head)
 
     def _begin(self, setup: Callable[[], World], track: Track, log: Log) -> None:
+        """Initialise all fields."""
         self.setup, self._track, self.log = setup, track, log
         # Callback(timeline) that `do` calls before it overwrites the future; it may keep that future as a branch.
         self.on_lost_future: Callable[[Timeline], None] | None = None
@@ -445,6 +446,7 @@ class Timeline:
         return done
 
     def _count_work(self, head: _Cursor, ticks: int, has_stirred: bool) -> None:
+        """Add the work of the last `ticks` ticks to the cursor; `has_stirred`: any agent may have changed its state."""
         work = _ADVANCE_WORK
         if has_stirred:
             before, head.expansions = head.expansions, expansions_of(head.world)
@@ -640,6 +642,7 @@ class Timeline:
             self._set_keyframe(head)
 
     def _arrive(self, head: _Cursor) -> None:
+        """End the seek: make its cursor the present one, apply the commands of the tick, and show the last rows."""
         self._seek = None
         if head is not self._head:
             self._head = head
@@ -751,6 +754,7 @@ class Timeline:
             self._tell([new], [])
 
     def _tell(self, altered: list[Entry], gone: list[int]) -> None:
+        """Call `on_entries` with altered log entries and the ids of removed ones."""
         if self.on_entries:
             self.on_entries(self, altered, gone)
 
