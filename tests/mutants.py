@@ -165,7 +165,7 @@ MUTANTS = (
     history("and (now := world.digest()) != self.digests[index]:", "and not (now := self.digests[index]):"),
     history("kept_to = tick if keeps_now else tick - 1", "kept_to = tick"),
     history("del self.digests[tick // DIGEST_EVERY + 1 :]", "del self.digests[tick // DIGEST_EVERY + 2 :]"),
-    timeline("head.is_stale or head.tick > tick or (", "head.is_stale or ("),
+    timeline("cursor.is_stale or cursor.tick > tick or (", "cursor.is_stale or ("),
     timeline("(self.horizon if is_new else end) - begin)", "BULK)"),
     timeline("is_active = record.last_active(tick) == tick", "is_active = record.last_active(tick) > 0"),
     # journals and sessions
@@ -194,7 +194,7 @@ MUTANTS = (
     # what is shown, and beginning again
     recorded("        self.cuts += 1\n", ""),
     trails("record.rows_before(record.last_active(tick)).size", "record.rows_before(tick).size"),
-    timeline("done = 0 if head.world.is_over else ", "done = "),
+    timeline("done = 0 if cursor.world.is_over else ", "done = "),
     run(
         "last_applied_tick = world.grid.free, current_tick - world.is_before_commands",
         "last_applied_tick = world.grid.free, current_tick",

@@ -25,16 +25,16 @@ def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int, where: s
     if spec is None:
         colons = "" if colon or "=" not in key else " Parameters follow a colon, as in tb-wa:weight=3"
         raise ConfigError(f"{where}: no agent '{key.strip()}'{unknown_agent(key.strip(), specs)}{colons}")
-    place = where.removesuffix(f":{rest}")
+    prefix = where.removesuffix(f":{rest}")
     problems: list[str] = []
     if colon and not rest.strip():
         problems.append(f"{where}: expected parameter=value after the colon, got nothing")
-    given = _assignments(rest, where, place, problems) if rest.strip() else {}
+    given = _assignments(rest, where, prefix, problems) if rest.strip() else {}
     label = given.pop("label", "")
     if not label.isprintable() or len(label) > MAX_NAME:
-        problems.append(f"{place}.label: expected printable text of at most {MAX_NAME} characters")
-    own_budget = _own_budget(given, place, problems)
-    params = parse_params(spec.params, given, place, problems)
+        problems.append(f"{prefix}.label: expected printable text of at most {MAX_NAME} characters")
+    own_budget = _own_budget(given, prefix, problems)
+    params = parse_params(spec.params, given, prefix, problems)
     if not problems and (complaint := spec.check_budget(own_budget or budget, params)):
         problems.append(f"{where}: {complaint}")
     if problems:
@@ -42,23 +42,23 @@ def parse_agent(text: str, specs: Mapping[str, AgentSpec], budget: int, where: s
     return AgentConfig(spec.key, label, {name: params[name] for name in given}, own_budget)
 
 
-def _assignments(rest: str, where: str, place: str, problems: list[str]) -> dict[str, str]:
+def _assignments(rest: str, where: str, prefix: str, problems: list[str]) -> dict[str, str]:
     given: dict[str, str] = {}
     for part in rest.split(","):
         name, sign, value = (piece.strip() for piece in part.partition("="))
         if not sign or not name:
             problems.append(f"{where}: expected parameter=value, got '{part.strip()}'")
         elif name in given:
-            problems.append(f"{place}.{name}: given twice")
+            problems.append(f"{prefix}.{name}: given twice")
         given[name] = value
     return given if not problems else {}
 
 
-def _own_budget(given: dict[str, str], place: str, problems: list[str]) -> int | None:
+def _own_budget(given: dict[str, str], prefix: str, problems: list[str]) -> int | None:
     if "budget" not in given:
         return None
     try:
-        return int(BUDGET.parse(given.pop("budget"), f"{place}.budget"))
+        return int(BUDGET.parse(given.pop("budget"), f"{prefix}.budget"))
     except ConfigError as error:
         problems += error.problems
         return None

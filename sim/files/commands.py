@@ -196,8 +196,8 @@ def _read_switch_names(fields: Fields, reader: Reader) -> list[Command]:
 
 
 def _write_goal(command: commands.MoveGoal, writer: Writer) -> dict[str, Any]:
-    who = {} if command.agent is None else {"agent": writer.agent(command.agent)}
-    return {**who, "goal": writer.cell(command.cell)}
+    agent_key = {} if command.agent is None else {"agent": writer.agent(command.agent)}
+    return {**agent_key, "goal": writer.cell(command.cell)}
 
 
 def _read_goal(fields: Fields, reader: Reader) -> list[Command]:
@@ -208,8 +208,8 @@ def _read_goal(fields: Fields, reader: Reader) -> list[Command]:
 
 
 def _write_budget(command: commands.SetBudget, writer: Writer) -> dict[str, Any]:
-    who = {} if command.agent is None else {"agent": writer.agent(command.agent)}
-    return {**who, "budget": command.budget}
+    agent_key = {} if command.agent is None else {"agent": writer.agent(command.agent)}
+    return {**agent_key, "budget": command.budget}
 
 
 def _read_budget(fields: Fields, reader: Reader) -> list[Command]:
@@ -288,16 +288,16 @@ def _read_trials(fields: Fields, reader: Reader) -> list[Command]:
 
 
 def _write_to_group(command: commands.ToGroup, writer: Writer) -> dict[str, Any]:
-    told = command_data(command.command, writer)
-    said = {"remove": "all"} if "remove" in told else {key: value for key, value in told.items() if key != "agent"}
-    return {"group": command.group, **said}
+    data = command_data(command.command, writer)
+    own_keys = {"remove": "all"} if "remove" in data else {key: value for key, value in data.items() if key != "agent"}
+    return {"group": command.group, **own_keys}
 
 
 def _read_to_group(fields: Fields, reader: Reader) -> list[Command]:
     """Read a command to all agents of a group, in the same way as a command to one agent of the group."""
     part = fields["group"]
-    told = next((row for row in _AGENT_ROWS if set(row.keys) & set(fields)), None)
-    if told is None or len(fields) != 2:
+    matching_row = next((row for row in _AGENT_ROWS if set(row.keys) & set(fields)), None)
+    if matching_row is None or len(fields) != 2:
         part.complain("a group is told one thing, and no agent is named: goal, budget, set, or remove: all")
         return []
     name, agent = part.text(commands.MAX_NAME), reader.one_of(part)
@@ -307,7 +307,7 @@ def _read_to_group(fields: Fields, reader: Reader) -> list[Command]:
         fields["remove"].expect("all")
         return []
     one = Field(part.problems, part.path, agent)
-    read = told.read({**fields, "agent": one, **({"remove": one} if "remove" in fields else {})}, reader)
+    read = matching_row.read({**fields, "agent": one, **({"remove": one} if "remove" in fields else {})}, reader)
     if "remove" in fields:
         reader.all_leave(name)
     return [commands.ToGroup(name, replace(command, agent=0)) for command in read if isinstance(command, commands.Told)]

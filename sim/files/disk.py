@@ -61,7 +61,7 @@ def make_folder(folder: Path) -> None:
 def check_folder(folder: Path) -> None:
     """Raise the ConfigError that make_folder() would raise, without creating anything; for use before long work."""
     check_name(folder)
-    there = next(place for place in (folder, *folder.absolute().parents) if os.path.exists(place))
+    there = next(parent for parent in (folder, *folder.absolute().parents) if os.path.exists(parent))
     if not os.path.isdir(there):
         raise ConfigError(f"{there}: expected a folder, got a file")
     if not os.access(there, os.W_OK | os.X_OK):
@@ -90,9 +90,9 @@ def check_name(path: str | os.PathLike[str], spare: int = 0) -> None:
         path: A file or folder that may not exist yet.
         spare: Bytes that are added to the last name while the file is being written.
     """
-    place = Path(path).absolute()
-    for name, folder in zip(reversed(place.parts[1:]), place.parents, strict=True):
-        limit = _max_name(folder) - (spare if name == place.name else 0)
+    absolute = Path(path).absolute()
+    for name, folder in zip(reversed(absolute.parts[1:]), absolute.parents, strict=True):
+        limit = _max_name(folder) - (spare if name == absolute.name else 0)
         size = len(name.encode(errors="replace"))  # each byte that could not be decoded counts as one
         if size > limit:
             beginning = f"{shortened(name, _SHOWN_NAME_BYTES)}..."
@@ -101,7 +101,7 @@ def check_name(path: str | os.PathLike[str], spare: int = 0) -> None:
 
 def _max_name(folder: Path) -> int:
     """Return the number of bytes that a name in a folder may have."""
-    there = next((place for place in (folder, *folder.parents) if os.path.isdir(place)), folder)
+    there = next((parent for parent in (folder, *folder.parents) if os.path.isdir(parent)), folder)
     try:
         return int(os.pathconf(there, "PC_NAME_MAX"))
     except (AttributeError, OSError, ValueError):  # no such function on Windows

@@ -183,18 +183,18 @@ class EditReader(Reader):
         if len(self.roster.members) >= MAX_AGENTS:
             part.complain(f"expected at most {MAX_AGENTS} agents in all")
             return None
-        place = number.integer(AGENT) if number else None
-        if number and place is not None and self.roster.is_taken(place):
-            number.complain(f"there is an agent {place} already")
+        assigned = number.integer(AGENT) if number else None
+        if number and assigned is not None and self.roster.is_taken(assigned):
+            number.complain(f"there is an agent {assigned} already")
         for key in CROWD_KEYS:
             if key in part.any_keys("an agent such as {kind: tb-wa}"):
                 part.complain(f"{key}: many agents at once can only be there from the beginning")
         config = read_agent(part, self.roster.specs, self.roster.budget, (self.width, self.height))
         if config is None:
-            self.roster.join_unread(part.value, place)
+            self.roster.join_unread(part.value, assigned)
             return None
-        self.roster.join(config, place)
-        return config, place
+        self.roster.join(config, assigned)
+        return config, assigned
 
     def leaves(self, agent: int) -> None:
         member = self.roster.members[agent]

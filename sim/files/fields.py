@@ -24,8 +24,8 @@ class Problems:
 
     def add(self, path: Path, text: str) -> None:
         """Add a problem of the value at a path; the message starts with the path."""
-        place = f"{path_text(path)}: " if path else ""
-        self.add_line(path, place + text)
+        prefix = f"{path_text(path)}: " if path else ""
+        self.add_line(path, prefix + text)
 
     def add_line(self, path: Path, text: str) -> None:
         """Add a problem whose text contains its path; raise a ConfigError with all problems at MAX_PROBLEMS."""

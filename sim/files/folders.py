@@ -32,9 +32,9 @@ def state_folder() -> Path:
     return _own(lambda: platformdirs.user_state_path(NAME, appauthor=False))
 
 
-def _own(place: Callable[[], Path]) -> Path:
+def _own(find_folder: Callable[[], Path]) -> Path:
     try:
-        return place()
+        return find_folder()
     except RuntimeError:  # no home folder, and no environment variable that defines one
         return temporary_folder()
 

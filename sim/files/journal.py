@@ -303,9 +303,9 @@ def find_crashed(folder: Path | None = None) -> list[Crashed]:
 
 def discard(path: Path) -> None:
     """Delete a journal and its lock file."""
-    for place in (path, path.with_suffix(LOCK_SUFFIX)):
+    for file in (path, path.with_suffix(LOCK_SUFFIX)):
         with suppress(OSError):
-            place.unlink(missing_ok=True)
+            file.unlink(missing_ok=True)
 
 
 def _is_alive(path: Path) -> bool:

@@ -99,7 +99,7 @@ class LogReader(Reader):
         return values or {}
 
     def newcomer(self, part: Field, number: Field | None) -> tuple[AgentConfig, int | None] | None:
-        place = number.integer(AGENT) if number else None
+        assigned = number.integer(AGENT) if number else None
         parts = part.any_keys("an agent such as {kind: tba}")
         kind_field = require(parts, "kind", part, "the key of an agent")
         kind = kind_field.text(MAX_NAME) if kind_field else None
@@ -109,10 +109,10 @@ class LogReader(Reader):
         group = parts["group"].text(MAX_NAME) if "group" in parts else ""
         given = {key: value for key, value in parts.items() if key not in AGENT_KEYS}
         params = _scalar_values(part, given)
-        is_wrong = number is not None and place is None
+        is_wrong = number is not None and assigned is None
         if is_wrong or kind is None or label is None or budget is None or params is None:
             return None
-        return AgentConfig(kind, label, params, budget or None, start, goal, group or ""), place
+        return AgentConfig(kind, label, params, budget or None, start, goal, group or ""), assigned
 
 
 def _flag(fields: Mapping[str, Field], key: str) -> bool | None:

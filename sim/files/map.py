@@ -505,23 +505,23 @@ def find_map(
     if not map_name or not map_name.isprintable():
         raise ConfigError(f"{scen_path}: map: expected a file name, got {shown(map_name)}")
     tried = []
-    places = [*_candidate_map_paths(scen, map_name), *_candidate_map_paths(real_scen, map_name)]
-    places += [folder / part for folder in further for part in _named_parts(map_name)]
-    for place in dict.fromkeys(Path(os.path.normpath(place)) for place in places):
-        refused = refusal(place, [scen.parent, real_scen.parent, *further])
-        if refused is None and os.path.isfile(place):
-            return place
-        tried.append(f"{place}{f' (not looked at: {refused})' if refused else ''}")
+    candidates = [*_candidate_map_paths(scen, map_name), *_candidate_map_paths(real_scen, map_name)]
+    candidates += [folder / part for folder in further for part in _named_parts(map_name)]
+    for candidate in dict.fromkeys(Path(os.path.normpath(candidate)) for candidate in candidates):
+        refused = refusal(candidate, [scen.parent, real_scen.parent, *further])
+        if refused is None and os.path.isfile(candidate):
+            return candidate
+        tried.append(f"{candidate}{f' (not looked at: {refused})' if refused else ''}")
     near = nearest_file(scen.parent / PurePath(map_name).name, ".map")
     raise ConfigError(f"{scen_path}: expected the map {shown(map_name)}, found none at {', '.join(tried)}{near}")
 
 
 def _candidate_map_paths(scen: Path, map_name: str) -> list[Path]:
     whole, last = _named_parts(map_name)
-    places = [scen.parent / whole, scen.with_suffix(".map")]
+    candidates = [scen.parent / whole, scen.with_suffix(".map")]
     if scen.stem.lower().endswith(".map"):
-        places.append(scen.with_suffix(""))
-    return [*places, scen.parent / last]
+        candidates.append(scen.with_suffix(""))
+    return [*candidates, scen.parent / last]
 
 
 def _named_parts(map_name: str) -> tuple[PurePath, str]:

@@ -73,7 +73,7 @@ class Places:
     def find(self, name: str) -> Path | None:
         """Return the path of a map, or None if it must not be opened, see reach.py."""
         found = Path(os.path.realpath(self.folder / name if self.folder else name))
-        if any(found.is_relative_to(place) for place in self.open):
+        if any(found.is_relative_to(folder) for folder in self.open):
             return found
         # Return the path as named, even if it is a link, because it is saved as it was named.
         return None if self.refusal(name) else self._named(name)
@@ -90,7 +90,7 @@ def open_places(folder: str | os.PathLike[str] | None, allowed: Iterable[str | o
     """Return the folders from which a file in `folder` may open maps: the parent of `folder` and the `allowed` ones."""
     home = Path(os.path.realpath(folder)) if folder is not None else None
     tree = (home.parent,) if home else ()
-    return Places(home, tree + tuple(Path(os.path.realpath(place)) for place in allowed))
+    return Places(home, tree + tuple(Path(os.path.realpath(root)) for root in allowed))
 
 
 @dataclass
@@ -149,7 +149,7 @@ def _read_map_file(part: Field, places: Places, swamp: str, movement: Movement, 
         return None
     path = places.find(name)
     if path is None:
-        inside = " or ".join(str(place) for place in places.open) or "a folder that is open to it"
+        inside = " or ".join(str(folder) for folder in places.open) or "a folder that is open to it"
         why = places.refusal(name)
         what = "which is outside" if why in (OUTSIDE, None) else f"which is refused: {why}"
         part.complain(f"expected a map inside {inside}, got {shown(name)}, {what}")

@@ -122,11 +122,11 @@ def _picture_of(root: Field, fields: dict[str, Field], path: Path) -> Path | Non
     if part is None or name is None:
         return None
     home = Path(os.path.realpath(path.parent))
-    place = Path(os.path.realpath(home / name))
-    if not place.is_relative_to(home):  # refused, because the file may come from an untrusted source
+    picture = Path(os.path.realpath(home / name))
+    if not picture.is_relative_to(home):  # refused, because the file may come from an untrusted source
         part.complain(f"expected a picture in {home}, got {shown(name)}, which is outside")
         return None
-    return place
+    return picture
 
 
 def _number(fields: dict[str, Field], name: str, param: Param) -> float | None:

@@ -42,8 +42,8 @@ def _rows(pixels: npt.NDArray[np.uint32]) -> bytes:
     height, width = pixels.shape
     rows = np.zeros((height, 1 + 3 * width), np.uint8)
     parts = rows[:, 1:].reshape(height, width, 3) if width else rows[:, 1:]
-    for place, shift in enumerate((16, 8, 0)):
-        parts[..., place] = pixels >> shift
+    for channel, shift in enumerate((16, 8, 0)):
+        parts[..., channel] = pixels >> shift
     return rows.tobytes()
 
 
@@ -87,19 +87,19 @@ def png_texts(data: bytes) -> dict[str, str]:
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield the kind and the content of every chunk; raise a ValueError for a damaged one."""
-    place = len(SIGNATURE)
-    while place < len(data):
-        if len(data) < place + 12:
+    offset = len(SIGNATURE)
+    while offset < len(data):
+        if len(data) < offset + 12:
             raise ValueError("it ends too early")
-        length, kind = struct.unpack(">I4s", data[place : place + 8])
-        body = data[place + 8 : place + 8 + length]
-        if len(data) < place + 12 + length:
+        length, kind = struct.unpack(">I4s", data[offset : offset + 8])
+        body = data[offset + 8 : offset + 8 + length]
+        if len(data) < offset + 12 + length:
             raise ValueError("it ends too early")
-        (check,) = struct.unpack(">I", data[place + 8 + length : place + 12 + length])
+        (check,) = struct.unpack(">I", data[offset + 8 + length : offset + 12 + length])
         if check != zlib.crc32(kind + body):
             raise ValueError(f"the checksum of a chunk {kind!r} is wrong")
         yield kind, body
-        place += 12 + length
+        offset += 12 + length
 
 
 def _text_of(kind: bytes, rest: bytes, most: int) -> bytes:

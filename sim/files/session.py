@@ -258,9 +258,9 @@ class _EntryPool:
         return self._places[id(entry)]
 
     def _place(self, entry: Entry) -> int:
-        place = entry.id - 1  # index in the script, because a timeline gives the first ids to the script
-        if entry.is_scripted and entry.is_enabled and place < len(self.scripted):
-            tick, command = self.scripted[place]
+        index = entry.id - 1  # index in the script, because a timeline gives the first ids to the script
+        if entry.is_scripted and entry.is_enabled and index < len(self.scripted):
+            tick, command = self.scripted[index]
             if entry.tick == tick and _is_same_command(entry.command, command):
                 return entry.id
         number = len(self.scripted) + len(self.log) + 1

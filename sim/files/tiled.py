@@ -154,10 +154,10 @@ class _TiledReader:
         if not source.isprintable():  # not a file name
             return {}
         home = Path(os.path.realpath(self.path.parent))
-        place = Path(os.path.realpath(home / source))
-        if not place.is_relative_to(home.parent) or not os.path.isfile(place):
+        real_path = Path(os.path.realpath(home / source))
+        if not real_path.is_relative_to(home.parent) or not os.path.isfile(real_path):
             return {}  # the file is missing or outside the allowed folder, but the layers of the map may suffice
-        return _json(read_file(place, MAX_BYTES, ".tsj"), str(place))
+        return _json(read_file(real_path, MAX_BYTES, ".tsj"), str(real_path))
 
     # --- the tiles of a layer ---
 

@@ -344,8 +344,8 @@ class BranchTree:
         kept = {id(entry) for entry in before} & {id(entry) for entry in after}
         altered = [entry for entry in after if id(entry) not in kept]
         gone = [entry.id for entry in before if id(entry) not in kept]
-        told = sorted([*(e for e in before if id(e) in kept), *altered], key=lambda entry: entry.tick)
-        if is_simple and tuple(told) == after:
+        merged = sorted([*(e for e in before if id(e) in kept), *altered], key=lambda entry: entry.tick)
+        if is_simple and tuple(merged) == after:
             if altered or gone:
                 self._tell(branch, altered, gone)
         elif self.watcher:

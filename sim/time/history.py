@@ -171,16 +171,16 @@ class History:
 
     def _recent_cells(self, agents: tuple[int, ...], first: int, last: int, at_first: Cells) -> Cells | None:
         """Return the same array as `cells` from the pending steps of one crew; None if ticks or agents are missing."""
-        stints = [b for b in self._pending_steps if b.end > first and b.begin < last and agents[0] in b.places]
-        if not stints or stints[0].begin > first or stints[-1].end < last:
+        all_steps = [b for b in self._pending_steps if b.end > first and b.begin < last and agents[0] in b.places]
+        if not all_steps or all_steps[0].begin > first or all_steps[-1].end < last:
             return None
-        if any(a.end != b.begin or a.places is not b.places for a, b in pairwise(stints)):
+        if any(a.end != b.begin or a.places is not b.places for a, b in pairwise(all_steps)):
             return None
-        order = [stints[0].places.get(agent, -1) for agent in agents]
+        order = [all_steps[0].places.get(agent, -1) for agent in agents]
         if -1 in order:
             return None
         found = [at_first[:, None]]
-        for steps in stints:
+        for steps in all_steps:
             done = steps.done[order]
             cells = _held(steps.rows["cell"][order], done)
             cells[done == 0] = found[-1][done == 0, -1:]
@@ -264,11 +264,11 @@ def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> 
     return [(begin + max(1, rows), walker.id, int(kind))] if is_due else []
 
 
-def _append_batch_steps(record: Record, stints: Sequence[BatchSteps]) -> None:
+def _append_batch_steps(record: Record, all_steps: Sequence[BatchSteps]) -> None:
     """Append the rows of an agent in these steps to its record; rows of consecutive ticks are appended at once."""
     begin = 0
     rows: list[npt.NDArray[np.void]] = []
-    for steps in stints:
+    for steps in all_steps:
         index = steps.places.get(record.agent)
         own = steps.rows[index, : steps.done[index]] if index is not None else _NO_ROWS
         if rows and (not own.size or begin + sum(part.size for part in rows) != steps.begin):

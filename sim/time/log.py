@@ -190,10 +190,10 @@ class Log:
 
     def marks(self, first: int, last: int) -> list[tuple[int, int, int]]:
         """Return a mark (tick, agent, kind) for each enabled command from tick `first` to tick `last` inclusive."""
-        places = slice(end_of(self.entries, first - 1), end_of(self.entries, last))
+        selected = slice(end_of(self.entries, first - 1), end_of(self.entries, last))
         return [
             (entry.tick, _agent_of(entry.command), int(MarkKind.EDIT))
-            for entry in self.entries[places]
+            for entry in self.entries[selected]
             if entry.is_enabled and not isinstance(entry.command, Serve)
         ]
 

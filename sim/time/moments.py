@@ -121,12 +121,12 @@ def dearest_tick(record: Record, last: int) -> Dearest | None:
 def dearest_restart(record: Record, last: int) -> Dearest | None:
     """Return the restart followed by the most expansions before the next restart or `last`; None without a restart."""
     rows = record.rows_before(last)
-    places = np.flatnonzero(rows["marks"] & log.RESTARTED)
-    if not places.size:
+    indices = np.flatnonzero(rows["marks"] & log.RESTARTED)
+    if not indices.size:
         return None
-    sums = np.add.reduceat(rows["expanded"].astype(np.int64), places)
+    sums = np.add.reduceat(rows["expanded"].astype(np.int64), indices)
     dearest = int(np.argmax(sums))
-    return Dearest(record.joined + int(places[dearest]) + 1, int(sums[dearest]))
+    return Dearest(record.joined + int(indices[dearest]) + 1, int(sums[dearest]))
 
 
 # --- differences between two agents or branches ---------------------------------------------------
@@ -158,10 +158,10 @@ def parting(one: Record, other: Record, last: int, *, in_cells_first: bool = Tru
 
 def _first_unequal(one: Record, other: Record, begin: int, last: int, name: str, what: str) -> Parting | None:
     a, b = (_values(record, begin, last, name) for record in (one, other))
-    places = np.flatnonzero(a != b)
-    if not places.size:
+    indices = np.flatnonzero(a != b)
+    if not indices.size:
         return None
-    index = int(places[0])
+    index = int(indices[0])
     return Parting(begin + index + 1, what, int(a[index]), int(b[index]))
 
 

@@ -174,6 +174,9 @@ def marks_of_all(agents: Sequence[int], tick: int, rows: npt.NDArray[np.void]) -
     """Return (tick, agent, kind) of the marks of several agents, from log.ROW[agents, ticks]; see marks_of_rows."""
     bits = rows["marks"]
     found = []
-    for who, when in zip(*(places.tolist() for places in np.nonzero(bits)), strict=True):
-        found += [(tick + when + 1, agents[who], kind) for kind in _KINDS_BY_BITS[bits[who, when] & _MARK_BITS]]
+    for agent_index, tick_index in zip(*(indices.tolist() for indices in np.nonzero(bits)), strict=True):
+        found += [
+            (tick + tick_index + 1, agents[agent_index], kind)
+            for kind in _KINDS_BY_BITS[bits[agent_index, tick_index] & _MARK_BITS]
+        ]
     return found

@@ -127,7 +127,7 @@ class _Seek:
     """Seek in progress: it first restores a keyframe, unless a cursor is near, and then replays ticks."""
 
     target: int  # tick to reach
-    head: _Cursor | None = None  # cursor that the seek moves; None while a keyframe is being restored
+    cursor: _Cursor | None = None  # cursor that the seek moves; None while a keyframe is being restored
     restoring: Restoring | None = None  # restore in progress
     stops: tuple[int, ...] = ()  # ticks before the target at which a keyframe is worth taking
     is_background: bool = False  # whether the seek moves a separate world instead of the one on screen
@@ -267,8 +267,8 @@ class Timeline:
     @property
     def _cursors(self) -> list[_Cursor]:
         """Return the cursor at the present tick and the cursor that a seek moves, each once and only if it exists."""
-        both = dict.fromkeys((self._head, self._seek.head if self._seek else None))
-        return [head for head in both if head is not None]
+        both = dict.fromkeys((self._head, self._seek.cursor if self._seek else None))
+        return [cursor for cursor in both if cursor is not None]
 
     def _present(self) -> _Cursor:
         """Return the cursor at the present tick.
@@ -287,11 +287,11 @@ class Timeline:
             seek.restoring.step()
             frame, world = seek.restoring.frame, self.store.load(seek.restoring)
             if world is not None:
-                seek.head, seek.restoring = self._prepared(_Cursor(world, frame.work, frame.work)), None
+                seek.cursor, seek.restoring = self._prepared(_Cursor(world, frame.work, frame.work)), None
             else:
                 self._plan(seek)
-        assert seek.head is not None
-        return seek.head
+        assert seek.cursor is not None
+        return seek.cursor
 
     def advance(self, ticks: int, *, is_shown: bool = False) -> int:
         """Run up to `ticks` ticks and record their rows in `records`.
@@ -304,12 +304,12 @@ class Timeline:
             The number of ticks run: fewer than `ticks` if the world is over.
         """
         self.settle()
-        head = self._present()
-        passed = self._advance(head, ticks, begins_with_keyframe=self.store.beside is None)
+        cursor = self._present()
+        passed = self._advance(cursor, ticks, begins_with_keyframe=self.store.beside is None)
         self._tick_before_edit = 0 if passed else self._tick_before_edit
-        if is_shown and self.log.has_edits_at(head.tick):
-            self._apply_commands(head)
-        self._take_keyframe_async(head)
+        if is_shown and self.log.has_edits_at(cursor.tick):
+            self._apply_commands(cursor)
+        self._take_keyframe_async(cursor)
         return passed
 
     def apply_now(self) -> None:
@@ -372,27 +372,27 @@ class Timeline:
             The new log entry.
         """
         self.settle()
-        head = self._present()
-        now, self._tick_before_edit = head.tick, 0
+        cursor = self._present()
+        now, self._tick_before_edit = cursor.tick, 0
         if now < self.end and not keeps_later and self.on_lost_future:
             self.on_lost_future(self)
         lost = [] if keeps_later else self.log.forget_by_hand(now, self.end)
         self._truncate_history(now, keeps_now=True)
         self.horizon = self.horizon if keeps_later else now
-        self._apply_commands(head)
+        self._apply_commands(cursor)
         entry = self.log.by_hand(now, command, stroke)
         self.log.add(entry)
         if lost:
-            head.world.replace_queue(self.log.due(now + 1))
-        head.world.submit(entry.command)
-        self._apply_commands(head)
+            cursor.world.replace_queue(self.log.due(now + 1))
+        cursor.world.submit(entry.command)
+        self._apply_commands(cursor)
         self._tell([entry], lost)
         return entry
 
     # --- running ----------------------------------------------------------------------------------
 
     def _advance(
-        self, head: _Cursor, ticks: int, work: float = float("inf"), *, begins_with_keyframe: bool = True
+        self, cursor: _Cursor, ticks: int, work: float = float("inf"), *, begins_with_keyframe: bool = True
     ) -> int:
         """Advance a cursor by up to `ticks` ticks within a limit of work, and record new ticks.
 
@@ -400,28 +400,28 @@ class Timeline:
             The number of ticks run.
         """
         self._finish_keyframe()
-        passed, begin = 0, head.work
-        while passed < ticks and head.work - begin < work:
-            if (passed or begins_with_keyframe) and head.is_before_commands and self._wants_keyframe(head):
-                self._set_keyframe(head)
-            self._apply_commands(head)
-            left = min(work - (head.work - begin), SPACING / 2)
-            most = min(ticks - passed, max(1, int(left / head.rate)))
+        passed, begin = 0, cursor.work
+        while passed < ticks and cursor.work - begin < work:
+            if (passed or begins_with_keyframe) and cursor.is_before_commands and self._wants_keyframe(cursor):
+                self._set_keyframe(cursor)
+            self._apply_commands(cursor)
+            left = min(work - (cursor.work - begin), SPACING / 2)
+            most = min(ticks - passed, max(1, int(left / cursor.rate)))
             # Do not call World.advance if the run is over: it would clear the rows of the last tick, shown on screen.
-            done = 0 if head.world.is_over else self._advance_segment(head, most)
+            done = 0 if cursor.world.is_over else self._advance_segment(cursor, most)
             if not done:
-                self._shorten_to_end(head)
+                self._shorten_to_end(cursor)
                 break
             passed += done
         return passed
 
-    def _advance_segment(self, head: _Cursor, ticks: int) -> int:
+    def _advance_segment(self, cursor: _Cursor, ticks: int) -> int:
         """Advance up to the next command or digest; all ticks of the segment are either new or recorded.
 
         Returns:
             The number of ticks run.
         """
-        world, begin, end = head.world, head.world.tick, self.recorded_end
+        world, begin, end = cursor.world, cursor.world.tick, self.recorded_end
         is_new = begin >= end
         boundary = DIGEST_EVERY - begin % DIGEST_EVERY
         world.is_live = is_new and begin >= self.horizon
@@ -430,12 +430,12 @@ class Timeline:
         done = world.advance(min(ticks, boundary, world.ticks_to_next_event(), BULK))
         if not done:
             return 0
-        before = head.statuses
-        has_stirred = head.look()
-        self._count_work(head, done, has_stirred)
+        before = cursor.statuses
+        has_stirred = cursor.look()
+        self._count_work(cursor, done, has_stirred)
         if is_new:
             if has_stirred:
-                self.history.record_steps(world, begin, before, head.statuses)
+                self.history.record_steps(world, begin, before, cursor.statuses)
             self.history.advance_end(world)
             self.horizon = max(self.horizon, world.tick)
             if world.served:
@@ -445,28 +445,28 @@ class Timeline:
             self.history.check(world)
         return done
 
-    def _count_work(self, head: _Cursor, ticks: int, has_stirred: bool) -> None:
+    def _count_work(self, cursor: _Cursor, ticks: int, has_stirred: bool) -> None:
         """Add the work of the last `ticks` ticks to the cursor; `has_stirred`: any agent may have changed its state."""
         work = _ADVANCE_WORK
         if has_stirred:
-            before, head.expansions = head.expansions, expansions_of(head.world)
-            work = work_of(head.world, ticks, max(0, head.expansions - before))
-        head.work += work
-        head.rate = max(
-            work / ticks, head.rate / 2
+            before, cursor.expansions = cursor.expansions, expansions_of(cursor.world)
+            work = work_of(cursor.world, ticks, max(0, cursor.expansions - before))
+        cursor.work += work
+        cursor.rate = max(
+            work / ticks, cursor.rate / 2
         )  # rises at once and falls slowly, so that a slice seldom exceeds its limit of work
 
-    def _apply_commands(self, head: _Cursor) -> None:
+    def _apply_commands(self, cursor: _Cursor) -> None:
         """Apply the commands of the cursor's tick; if the tick is new, record new agents and messages."""
         self._finish_keyframe()
-        if head.is_before_commands:
-            head.look()
-            if not head.world.ticks_to_next_event():
-                head.work += _COMMAND_WORK * self.log.count_at(head.tick)
-        head.world.apply_now()
-        if head.tick >= self.recorded_end:
-            self.history.observe(head.world)
-        head.world.notes.clear()
+        if cursor.is_before_commands:
+            cursor.look()
+            if not cursor.world.ticks_to_next_event():
+                cursor.work += _COMMAND_WORK * self.log.count_at(cursor.tick)
+        cursor.world.apply_now()
+        if cursor.tick >= self.recorded_end:
+            self.history.observe(cursor.world)
+        cursor.world.notes.clear()
 
     def expectations(self) -> tuple[tuple[str, ...], tuple[int, str] | None, dict[int, str]]:
         """Return the arguments of `expect` for a run that is saved now.
@@ -481,50 +481,50 @@ class Timeline:
         world = self.world
         return digests, (self.tick, world.digest()), {w.id: world.walker_digest(w) for w in world.walkers}
 
-    def _shorten_to_end(self, head: _Cursor) -> None:
+    def _shorten_to_end(self, cursor: _Cursor) -> None:
         """Reset the old end if the run is over at the cursor, because the new run never reaches the old end."""
-        if head.tick >= self.recorded_end:
+        if cursor.tick >= self.recorded_end:
             self.horizon = self.recorded_end
 
     # --- keyframes --------------------------------------------------------------------------------
 
-    def _wants_keyframe(self, head: _Cursor) -> bool:
+    def _wants_keyframe(self, cursor: _Cursor) -> bool:
         """Return whether a keyframe is due at the cursor, so that later seeks do not replay too much.
 
         A keyframe is due when the work since the last keyframe has reached SPACING, plus an extra for worlds whose
         keyframes take long to save and to restore.
         """
-        if head.work - head.framed < SPACING:
+        if cursor.work - cursor.framed < SPACING:
             return False  # the usual case, tested first because finding the last keyframe takes longer
-        last = self._track.at_or_before(head.tick)
-        if last is not None and last.tick == head.tick:
+        last = self._track.at_or_before(cursor.tick)
+        if last is not None and last.tick == cursor.tick:
             return False
-        since = max(head.framed, last.work if last else head.framed)
+        since = max(cursor.framed, last.work if last else cursor.framed)
         spacing = SPACING + (restoring_work(last) + _extra_spacing(last) if last else 0.0)
-        return head.work - since >= spacing
+        return cursor.work - since >= spacing
 
-    def _set_keyframe(self, head: _Cursor) -> None:
-        head.framed = self._track.playhead = head.work
-        taking = self.store.begin(head.world, head.work)
-        frame = self.store.read(taking, self._track.at_or_before(head.tick)) if taking is not None else None
+    def _set_keyframe(self, cursor: _Cursor) -> None:
+        cursor.framed = self._track.playhead = cursor.work
+        taking = self.store.begin(cursor.world, cursor.work)
+        frame = self.store.read(taking, self._track.at_or_before(cursor.tick)) if taking is not None else None
         if frame is not None:
             self._track.add(frame)
 
-    def _take_keyframe_async(self, head: _Cursor) -> None:
+    def _take_keyframe_async(self, cursor: _Cursor) -> None:
         """Save a keyframe in the background if one became due in the last frame.
 
         Another thread saves it while the window draws, which is possible because the world does not change before the
         next tick. Saving starts one frame after the keyframe became due: the cause is mostly a change of the map, and
         the frame with that change already takes longest.
         """
-        if self.store.beside is None or not head.is_before_commands or not self._wants_keyframe(head):
+        if self.store.beside is None or not cursor.is_before_commands or not self._wants_keyframe(cursor):
             return
-        head.is_due = not head.is_due
-        if not head.is_due:
-            head.framed = self._track.playhead = head.work
-            before = self._track.at_or_before(head.tick)
-            head.world.materialize_views()
-            taking = self.store.begin(head.world, head.work)
+        cursor.is_due = not cursor.is_due
+        if not cursor.is_due:
+            cursor.framed = self._track.playhead = cursor.work
+            before = self._track.at_or_before(cursor.tick)
+            cursor.world.materialize_views()
+            taking = self.store.begin(cursor.world, cursor.work)
             if taking is not None:
                 self._pending_keyframe = self.store.read_beside(taking, before)
 
@@ -539,14 +539,14 @@ class Timeline:
     def _cursor_at_start(self) -> _Cursor:
         return self._prepared(_Cursor(self.setup()))
 
-    def _prepared(self, head: _Cursor) -> _Cursor:
+    def _prepared(self, cursor: _Cursor) -> _Cursor:
         """Queue the commands of this log in the world of a new cursor, and return the cursor.
 
         The world is before the commands of its tick.
         """
-        head.world.replace_queue(self.log.due(head.tick))
-        head.world.prepare()
-        return head
+        cursor.world.replace_queue(self.log.due(cursor.tick))
+        cursor.world.prepare()
+        return cursor
 
     # --- seeking ----------------------------------------------------------------------------------
 
@@ -575,17 +575,17 @@ class Timeline:
 
     def _plan(self, seek: _Seek) -> None:
         """Choose the start of a seek: a cursor before the target, a keyframe, or a new world of tick 0."""
-        seek.head, seek.restoring, seek.stops = None, None, ()
+        seek.cursor, seek.restoring, seek.stops = None, None, ()
         frame = self._track.at_or_before(seek.target)
-        head = None if seek.is_background else self._nearest_cursor(seek.target)
-        if head is not None and (frame is None or frame.work - head.work <= restoring_work(frame)):
-            seek.head = head
+        cursor = None if seek.is_background else self._nearest_cursor(seek.target)
+        if cursor is not None and (frame is None or frame.work - cursor.work <= restoring_work(frame)):
+            seek.cursor = cursor
             return
         seek.stops = self._keyframe_stops(frame.tick if frame is not None else 0, seek.target)
         if frame is not None:
             seek.restoring = Restoring(frame)
         else:
-            seek.head = self._cursor_at_start()
+            seek.cursor = self._cursor_at_start()
 
     def make_whole(self) -> None:
         """Recover from an error within a tick by restoring the world from before it.
@@ -595,14 +595,14 @@ class Timeline:
         """
         tick = min(self.target, self.recorded_end)
         self._pending_keyframe = self._background_seek = None
-        for head in self._cursors:
-            head.is_stale = True
+        for cursor in self._cursors:
+            cursor.is_stale = True
         self.begin_seek(tick)
 
     def _nearest_cursor(self, tick: int) -> _Cursor | None:
         """Return the latest valid cursor at or before this tick, of the present and of the seek; None if none is."""
-        usable = [head for head in self._cursors if head.tick <= tick and not head.is_stale]
-        return max(usable, key=lambda head: head.tick, default=None)
+        usable = [cursor for cursor in self._cursors if cursor.tick <= tick and not cursor.is_stale]
+        return max(usable, key=lambda cursor: cursor.tick, default=None)
 
     def _keyframe_stops(self, begin: int, tick: int) -> tuple[int, ...]:
         """Return ticks at which a seek backwards takes extra keyframes, so that the next step back replays less."""
@@ -617,41 +617,45 @@ class Timeline:
             return True
         if seek.restoring is not None and not seek.restoring.step(int(min(work * _BYTES_PER_WORK, 1 << 62))):
             return False
-        head = self._cursor_of(seek)
-        if not self._replay(seek, head, work):
+        cursor = self._cursor_of(seek)
+        if not self._replay(seek, cursor, work):
             return False
-        self._arrive(head)
+        self._arrive(cursor)
         return True
 
-    def _replay(self, seek: _Seek, head: _Cursor, work: float) -> bool:
+    def _replay(self, seek: _Seek, cursor: _Cursor, work: float) -> bool:
         """Replay towards the target within a limit of work; return whether the target or the run's end is reached."""
-        begin = head.work
-        while head.tick < seek.target:
-            left = work - (head.work - begin)
+        begin = cursor.work
+        while cursor.tick < seek.target:
+            left = work - (cursor.work - begin)
             if left <= 0:
                 return False
-            stop = seek.next_stop(head.tick)
-            if not self._advance(head, stop - head.tick, left):
+            stop = seek.next_stop(cursor.tick)
+            if not self._advance(cursor, stop - cursor.tick, left):
                 return True
-            if head.tick == stop:
-                self._set_near_keyframe(head)
+            if cursor.tick == stop:
+                self._set_near_keyframe(cursor)
         return True
 
-    def _set_near_keyframe(self, head: _Cursor) -> None:
-        if head.tick < self.recorded_end and head.is_before_commands and head.work - head.framed >= NEAR_SPACING:
-            self._set_keyframe(head)
+    def _set_near_keyframe(self, cursor: _Cursor) -> None:
+        if (
+            cursor.tick < self.recorded_end
+            and cursor.is_before_commands
+            and cursor.work - cursor.framed >= NEAR_SPACING
+        ):
+            self._set_keyframe(cursor)
 
-    def _arrive(self, head: _Cursor) -> None:
+    def _arrive(self, cursor: _Cursor) -> None:
         """End the seek: make its cursor the present one, apply the commands of the tick, and show the last rows."""
         self._seek = None
-        if head is not self._head:
-            self._head = head
+        if cursor is not self._head:
+            self._head = cursor
             self.generation += 1
-        self._track.playhead = head.work
-        self._apply_commands(head)
-        self.history.check_last(head.world)
-        for walker in head.world.walkers:
-            self._show_last_row(walker, head.tick)
+        self._track.playhead = cursor.work
+        self._apply_commands(cursor)
+        self.history.check_last(cursor.world)
+        for walker in cursor.world.walkers:
+            self._show_last_row(walker, cursor.tick)
 
     def _show_last_row(self, walker: Walker, tick: int) -> None:
         """Show only the row of the last tick for a walker.
@@ -766,10 +770,12 @@ class Timeline:
             tick = min(tick, max(last, self.history.last_active(tick)))
         self.log.entries = entries
         self._truncate_history(tick, keeps_now=False)
-        for head in self._cursors:
-            head.is_stale = head.is_stale or head.tick > tick or (head.tick == tick and not head.is_before_commands)
-            if not head.is_stale:
-                head.world.replace_queue(self.log.due(head.tick + (not head.is_before_commands)))
+        for cursor in self._cursors:
+            cursor.is_stale = (
+                cursor.is_stale or cursor.tick > tick or (cursor.tick == tick and not cursor.is_before_commands)
+            )
+            if not cursor.is_stale:
+                cursor.world.replace_queue(self.log.due(cursor.tick + (not cursor.is_before_commands)))
         self.generation += 1
         self._seek = None
         self.begin_seek(present)
