@@ -59,7 +59,7 @@ def make_folder(folder: Path) -> None:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise the ConfigError that make_folder() would raise, without creating anything; for use before long work."""
+    """Raise the ConfigError that make_folder() would raise, but create nothing; call it before long computations."""
     check_name(folder)
     there = next(parent for parent in (folder, *folder.absolute().parents) if os.path.exists(parent))
     if not os.path.isdir(there):
@@ -69,7 +69,7 @@ def check_folder(folder: Path) -> None:
 
 
 def check_place(path: str | os.PathLike[str]) -> None:
-    """Raise a ConfigError if written_whole() could not write a file; for use before long work."""
+    """Raise a ConfigError if written_whole() could not write a file; call it before long computations."""
     check_name(path)
     try:
         target = os.path.realpath(path)

@@ -33,6 +33,7 @@ def state_folder() -> Path:
 
 
 def _own(find_folder: Callable[[], Path]) -> Path:
+    """Return the folder that `find_folder` returns; if the system defines none, return the temporary folder."""
     try:
         return find_folder()
     except RuntimeError:  # no home folder, and no environment variable that defines one

@@ -55,7 +55,7 @@ _CAMERA_PARAMS = {
     key: Param(key, float, 0.0, "", low, 10_000.0) for key, low in (("x", 0.0), ("y", 0.0), ("cells", 2.0))
 }
 _EVENT_COUNT = Param("count", int, 1, "which of these events, counted from the step before", 1, 100_000)
-_CLAIM_NUMBER = Param("number", float, 0.0, "a number", -1e12, 1e12)
+_MEASURE_NUMBER = Param("number", float, 0.0, "a number", -1e12, 1e12)
 _RIGHT_ANSWER = Param("right", int, 1, "number of the right answer, from 1", 1, MAX_ANSWERS)
 _SEEN_AFTER = Param("seen_after", int, 1, "number of steps after which the run shows the right answer", 1, MAX_STEPS)
 _ANSWER_FORM = "an answer, or {text: It walks back, claims: [{agent: A, state: walking back}]}"
@@ -113,10 +113,10 @@ def parse_lesson(
         data: the text.
         name: name of the file in messages.
         specs: known agents by key.
-        folder: folder of the file; None: its map may come only from `allowed_folders`.
-        allowed_folders: further folders from which its map may come.
-        heats: names of the heat maps of the window.
-        is_played: whether to simulate the run once, to find the tick of each step and whether it is reached.
+        folder: folder of the file; None: the map of the run may come only from `allowed_folders`.
+        allowed_folders: further folders from which the map may come.
+        heats: names of the heat maps of the window, which steps may select.
+        is_played: whether to simulate the run once, to find the tick of each step and whether the step is reached.
 
     Returns:
         The lesson.
@@ -147,12 +147,16 @@ class _RunReader(ScenarioReader):
 
 
 class _LessonReader:
+    """Reader of a lesson document. It notes problems and continues, so that all problems are found."""
+
     def __init__(self, root: Field, specs: Mapping[str, AgentSpec], heats: tuple[str, ...]) -> None:
         self.root, self.specs, self.heats = root, specs, heats
         keys = ("format", "version", "title", "about", "speed", "run", "steps")
         self.fields = root.keys(keys, f"a lesson, which begins with 'format: {FORMAT}'")
         self.labels: tuple[str, ...] | None = None  # labels of the agents; None: unknown, because the run is invalid
-        self.size: tuple[int, int] | None = None  # width and height of the map; None: unknown
+        self.size: tuple[int, int] | None = (
+            None  # width and height of the map; None: unknown, because the run is invalid
+        )
 
     def read(self, read_run: Callable[[Field], Scenario | None]) -> Lesson | None:
         for key, wanted in (("format", FORMAT), ("version", VERSION)):
@@ -172,12 +176,14 @@ class _LessonReader:
         return Lesson(title, about, scenario, steps, speed or int(_SPEED.default))
 
     def _note_agents(self, run: Field, scenario: Scenario) -> None:
+        """Store the labels of the agents and the size of the map; note a problem for each label used twice."""
         self.labels = tuple(config.label or self.specs[config.kind].name for config in scenario.agents)
         self.size = scenario.grid.width, scenario.grid.height
         for label in sorted({label for label in self.labels if self.labels.count(label) > 1}):
             run.complain(f"expected agents with labels of their own, got {shown(label)} more than once")
 
     def _text(self, fields: Mapping[str, Field], owner: Field, key: str, longest: int) -> str | None:
+        """Return the required text of a key, in one line, with at most `longest` characters; None after a problem."""
         field = require(fields, key, owner, "text")
         text = field.text(longest, lines=True) if field else None
         return " ".join(text.split()) if text is not None else None
@@ -206,18 +212,19 @@ class _LessonReader:
         step = Step(
             " ".join((text or "").split()),
             self._when(fields["to"]) if "to" in fields else None,
-            self._question(part, fields),
-            tuple(ring for mark in marks if (ring := self._highlight(mark)) is not None),
+            self._read_question(part, fields),
+            tuple(ring for mark in marks if (ring := self._read_highlight(mark)) is not None),
             self._shown(fields["show"]) if "show" in fields else None,
-            self._one_of(fields["heat"], self.heats) if "heat" in fields else None,
+            self._read_choice(fields["heat"], self.heats) if "heat" in fields else None,
             self._camera(fields["camera"]) if "camera" in fields else None,
             speed,
-            tuple(found for claim in claims if (found := self._claim(claim)) is not None),
+            tuple(found for claim in claims if (found := self._read_claim(claim)) is not None),
             part.problems.document.line_of(fields["to"].path if "to" in fields else part.path),
         )
         return step if text is not None else None
 
     def _when(self, part: Field) -> When | None:
+        """Read the moment to which the run is advanced for a step: a tick, an event, or a value of a measure."""
         if not part.is_mapping:
             tick = part.integer(_TICK)
             return None if tick is None else When(tick=tick)
@@ -230,17 +237,17 @@ class _LessonReader:
             if key in fields and of not in fields:
                 fields[key].complain(f"goes with {'an' if of == 'event' else 'a'} {of} only")
         if "event" in fields:
-            event = self._one_of(fields["event"], (*EVENTS, NO_PATH, CONVERGED))
+            event = self._read_choice(fields["event"], (*EVENTS, NO_PATH, CONVERGED))
             count = fields["count"].integer(_EVENT_COUNT) if "count" in fields else 1
             return When(agent=agent, event=event, count=count) if agent and event and count else None
-        measure = self._one_of(fields["measure"], _MEASURE_KEYS)
+        measure = self._read_choice(fields["measure"], _MEASURE_KEYS)
         reaches = require(fields, "reaches", part, "the number at which the step has come")
-        number = reaches.parse(_CLAIM_NUMBER) if reaches else None
+        number = reaches.parse(_MEASURE_NUMBER) if reaches else None
         if agent is None or measure is None or number is None:
             return None
         return When(agent=agent, measure=measure, reaches=float(number))
 
-    def _question(self, part: Field, fields: Mapping[str, Field]) -> Question | None:
+    def _read_question(self, part: Field, fields: Mapping[str, Field]) -> Question | None:
         if "question" not in fields:
             for key in ("answers", "right", "because", "seen_after"):
                 if key in fields:
@@ -249,7 +256,7 @@ class _LessonReader:
         text = fields["question"].text(MAX_TEXT, lines=True)
         answers_field = require(fields, "answers", part, "a list of answers")
         parts = answers_field.items("a list of answers") if answers_field else []
-        answers, claims = [self._answer(f) for f in parts], tuple(self._claims_of_answer(f) for f in parts)
+        answers, claims = [self._answer(f) for f in parts], tuple(self._read_answer_claims(f) for f in parts)
         if answers_field and not 2 <= len(answers) <= MAX_ANSWERS:
             answers_field.complain(f"expected 2 to {MAX_ANSWERS} answers, got {len(answers)}")
         right_field = require(fields, "right", part, "the number of the right answer, from 1")
@@ -271,15 +278,15 @@ class _LessonReader:
         field = require(part.keys(("text", "claims"), _ANSWER_FORM), "text", part, "what the answer says")
         return field.text(120) if field else None
 
-    def _claims_of_answer(self, part: Field) -> tuple[Claim, ...]:
+    def _read_answer_claims(self, part: Field) -> tuple[Claim, ...]:
         field = part.any_keys(_ANSWER_FORM).get("claims") if part.is_mapping else None
         claims = field.items("a list of claims") if field else []
-        return tuple(found for claim in claims if (found := self._claim(claim)) is not None)
+        return tuple(found for claim in claims if (found := self._read_claim(claim)) is not None)
 
-    def _highlight(self, part: Field) -> Highlight | None:
+    def _read_highlight(self, part: Field) -> Highlight | None:
         fields = part.keys(("agent", "what", "cells"), "something to point at such as {agent: A, what: best}")
         agent = self._agent(fields, part)
-        what = self._one_of(fields["what"], (*PARTS, *_PANEL_MEASURE_KEYS)) if "what" in fields else ""
+        what = self._read_choice(fields["what"], (*PARTS, *_PANEL_MEASURE_KEYS)) if "what" in fields else ""
         cells = self._cells(fields["cells"]) if "cells" in fields else ()
         if ("what" in fields) == ("cells" in fields):
             part.complain("expected either what to point at, or cells")
@@ -291,7 +298,7 @@ class _LessonReader:
         cells = read_cells(part, width, height)
         return None if cells is None else tuple((cell % width, cell // width) for cell in cells)
 
-    def _claim(self, part: Field) -> Claim | None:
+    def _read_claim(self, part: Field) -> Claim | None:
         keys = ("agent", "measure", "least", "most", "more_than", "less_than", "state")
         fields = part.keys(keys, "a claim such as {agent: A, measure: back_moves, least: 1}")
         agent = self._agent(fields, part)
@@ -299,11 +306,11 @@ class _LessonReader:
         if "state" in fields:
             for key in fields.keys() - {"agent", "state"}:
                 fields[key].complain("does not go with a state")
-            state = self._one_of(fields["state"], STATE_WORDS)
+            state = self._read_choice(fields["state"], STATE_WORDS)
             return Claim(agent, state=state, line=line) if agent and state else None
         measure_field = require(fields, "measure", part, "a measure, or a state")
-        measure = self._one_of(measure_field, _MEASURE_KEYS) if measure_field else None
-        limits = {key: fields[key].parse(_CLAIM_NUMBER) for key in ("least", "most") if key in fields}
+        measure = self._read_choice(measure_field, _MEASURE_KEYS) if measure_field else None
+        limits = {key: fields[key].parse(_MEASURE_NUMBER) for key in ("least", "most") if key in fields}
         others = {key: self._label(fields[key]) for key in ("more_than", "less_than") if key in fields}
         if not limits and not others:
             part.complain("expected a limit: least, most, more_than or less_than")
@@ -334,9 +341,9 @@ class _LessonReader:
         return self._label(field) if field else None
 
     def _label(self, part: Field) -> str | None:
-        return str(part.value) if self.labels is None else self._one_of(part, self.labels)
+        return str(part.value) if self.labels is None else self._read_choice(part, self.labels)
 
-    def _one_of(self, part: Field, known: Iterable[str]) -> str | None:
+    def _read_choice(self, part: Field, known: Iterable[str]) -> str | None:
         names = tuple(known)
         if part.value in names:
             return str(part.value)

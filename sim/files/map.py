@@ -86,7 +86,7 @@ def parse_map(data: bytes, name: str, swamp: str = "passable", movement: Movemen
     rows = _split_rows(data, start, width, height, name)
     tell(0.1)
     letters = np.frombuffer(b"".join(rows).upper(), np.uint8).reshape(height, width).copy()
-    _refuse_unknown_letters(letters, rows, _line_at(data, start), name)
+    _refuse_unknown_letters(letters, rows, _line_number_at(data, start), name)
     if blocks_swamp:
         letters[letters == ord("S")] = _SWAMP_WHEN_BLOCKED
     tell(0.25)  # report a quarter: most of the time is spent in Grid, which computes the moves of all cells
@@ -109,7 +109,7 @@ def _plain_lines(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").rstrip()
 
 
-def _line_at(data: bytes, position: int) -> int:
+def _line_number_at(data: bytes, position: int) -> int:
     return data.count(b"\n", 0, position) + 1
 
 
@@ -119,7 +119,7 @@ def _parse_header(data: bytes, name: str) -> tuple[int, int, int]:
     sides_at = name
     words = _WORD_PATTERN.finditer(data)
     for word in words:
-        where = f"{name}:{_line_at(data, word.start())}"
+        where = f"{name}:{_line_number_at(data, word.start())}"
         key = _header_text(word).lower()
         if key == "map":
             break
@@ -128,7 +128,9 @@ def _parse_header(data: bytes, name: str) -> tuple[int, int, int]:
         given[key] = _parse_header_value(key, next(words, None), where)
         sides_at = where if key != "type" else sides_at
     else:
-        raise ConfigError(f"{name}:{_line_at(data, len(data))}: expected the line 'map', got the end of the file")
+        raise ConfigError(
+            f"{name}:{_line_number_at(data, len(data))}: expected the line 'map', got the end of the file"
+        )
     missing = [key for key in _HEADER_KEYS if key not in given]
     if missing:
         raise ConfigError(f"{where}: expected {' and '.join(missing)} before 'map', got none")
@@ -145,7 +147,7 @@ def _parse_header_value(key: str, word: re.Match[bytes] | None, where: str) -> i
     if key == "type":
         _check_type(_header_text(word).lower(), where)
         return 0
-    return _parse_side(_header_text(word), f"{where}: {key}")
+    return _parse_map_side(_header_text(word), f"{where}: {key}")
 
 
 def _header_text(word: re.Match[bytes]) -> str:
@@ -160,7 +162,7 @@ def _check_type(kind: str, where: str) -> None:
         raise ConfigError(f"{where}: expected type octile, got {shown(kind)}{_nearest(kind, ['octile'])}")
 
 
-def _parse_side(text: str, where: str) -> int:
+def _parse_map_side(text: str, where: str) -> int:
     if not _WHOLE_NUMBER_PATTERN.fullmatch(text):
         raise ConfigError(f"{where}: expected a whole number from 1 to {MAX_SIDE:,}, got {shown(text)}")
     return int(text)
@@ -180,8 +182,8 @@ def _split_rows(data: bytes, start: int, width: int, height: int, name: str) -> 
     Rows are taken from the text one by one, so a wrong height in the header allocates no memory.
     """
     rows: list[bytes] = []
-    problems = _Problems(name)
-    line = _line_at(data, start)
+    problems = _ProblemList(name)
+    line = _line_number_at(data, start)
     for y in range(height):
         if start >= len(data):
             problems.add(line + y, f"expected row {y + 1} of {height}, got the end of the file")
@@ -196,14 +198,16 @@ def _split_rows(data: bytes, start: int, width: int, height: int, name: str) -> 
     extra = _WORD_PATTERN.search(data, start)
     if extra:
         got = _shown_bytes(extra.group())
-        problems.add(_line_at(data, extra.start()), f"expected the end of the file after {height} rows, got {got}")
+        problems.add(
+            _line_number_at(data, extra.start()), f"expected the end of the file after {height} rows, got {got}"
+        )
     problems.raise_any()
     return rows
 
 
 def _refuse_unknown_letters(letters: npt.NDArray[np.uint8], rows: Sequence[bytes], first_line: int, name: str) -> None:
     is_unknown = ~_KNOWN_LETTERS[letters]
-    problems = _Problems(name)
+    problems = _ProblemList(name)
     for y in np.flatnonzero(is_unknown.any(axis=1)).tolist():
         x = int(is_unknown[y].argmax())
         expected = f"expected one of {' '.join(PASSABLE + SOLID)}"
@@ -225,7 +229,7 @@ def _nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
-class _Problems:
+class _ProblemList:
     """Problems of one file: the first few as text, and the number of the others (a wrong width affects each row)."""
 
     def __init__(self, name: str) -> None:
@@ -506,7 +510,7 @@ def find_map(
         raise ConfigError(f"{scen_path}: map: expected a file name, got {shown(map_name)}")
     tried = []
     candidates = [*_candidate_map_paths(scen, map_name), *_candidate_map_paths(real_scen, map_name)]
-    candidates += [folder / part for folder in further for part in _named_parts(map_name)]
+    candidates += [folder / part for folder in further for part in _path_and_name(map_name)]
     for candidate in dict.fromkeys(Path(os.path.normpath(candidate)) for candidate in candidates):
         refused = refusal(candidate, [scen.parent, real_scen.parent, *further])
         if refused is None and os.path.isfile(candidate):
@@ -517,14 +521,14 @@ def find_map(
 
 
 def _candidate_map_paths(scen: Path, map_name: str) -> list[Path]:
-    whole, last = _named_parts(map_name)
+    whole, last = _path_and_name(map_name)
     candidates = [scen.parent / whole, scen.with_suffix(".map")]
     if scen.stem.lower().endswith(".map"):
         candidates.append(scen.with_suffix(""))
     return [*candidates, scen.parent / last]
 
 
-def _named_parts(map_name: str) -> tuple[PurePath, str]:
+def _path_and_name(map_name: str) -> tuple[PurePath, str]:
     """Return the path that a row names, and its last part."""
     named = PurePath(map_name.replace("\\", "/"))  # rows written under Windows
     return named, named.name

@@ -51,7 +51,7 @@ class MapRows:
 
     rows: tuple[str, ...]
     movement: Movement = USUAL
-    name: str = DRAWN  # original name of the map, such as its file
+    name: str = DRAWN  # name of the map from which the rows were made, such as its file name
 
 
 MapSource = MapFile | MapRecipe | MapRows
@@ -83,6 +83,7 @@ class Places:
         return refusal(self._named(name), self.open)
 
     def _named(self, name: str) -> Path:
+        """Return the path for a name in a scenario, without resolving links."""
         return Path(os.path.normpath(self.folder / name if self.folder else name))
 
 

@@ -3,8 +3,8 @@
 A ROS map is a YAML file that names a picture and defines the meaning of its shades:
 
     image: office.pgm
-    resolution: 0.05                  not used here: a pixel is a cell
-    origin: [0.0, 0.0, 0.0]           nor this
+    resolution: 0.05                  ignored, because each pixel is a cell
+    origin: [0.0, 0.0, 0.0]           ignored
     negate: 0
     occupied_thresh: 0.65
     free_thresh: 0.196
@@ -92,7 +92,7 @@ def read_ros_map(path: str | os.PathLike[str], movement: Movement = USUAL) -> Gr
 
 
 def _note_overlap(fields: dict[str, Field], occupied: float, free: float) -> None:
-    """Note at a key that the file has that some shades would be both free and occupied."""
+    """Note the problem that some shades would be both free and occupied, at one of the thresholds in the file."""
     if "free_thresh" in fields:
         fields["free_thresh"].complain(f"expected at most occupied_thresh, {occupied:g}, got {free:g}")
     else:
@@ -117,13 +117,14 @@ def _ros_letters(shades: Shades, mode: str, negate: bool, occupied: float, free:
 
 
 def _picture_of(root: Field, fields: dict[str, Field], path: Path) -> Path | None:
+    """Return the path of the picture that a ROS map names; None after noting a problem."""
     part = require(fields, "image", root, "the name of a picture")
     name = part.text(1000) if part else None
     if part is None or name is None:
         return None
     home = Path(os.path.realpath(path.parent))
     picture = Path(os.path.realpath(home / name))
-    if not picture.is_relative_to(home):  # refused, because the file may come from an untrusted source
+    if not picture.is_relative_to(home):  # refuse such a picture, because the file may come from an untrusted source
         part.complain(f"expected a picture in {home}, got {shown(name)}, which is outside")
         return None
     return picture

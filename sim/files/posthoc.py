@@ -103,7 +103,7 @@ class Posthoc:
         self._file = file
         self._is_json = os.fspath(path).lower().endswith(".json")
         self._at = walker.position
-        self._goal = world.goal_of(walker)
+        self._goal_cell = world.goal_of(walker)
         self._free = world.grid.free.copy()
         self._search = -1  # number of the search whose cells are shown
         self._shown: set[int] = set()  # cells shown as expanded or generated
@@ -144,16 +144,16 @@ class Posthoc:
             box = {"x": x, "y": y, "width": width, "height": height}
             yield {"type": "wall", "id": f"w{x},{y}", "pId": None, **box}
         yield self._event("source", "source", self._at)
-        yield self._event("destination", "destination", self._goal)
+        yield self._event("destination", "destination", self._goal_cell)
 
     def _edits(self) -> Iterator[_Event]:
         free = self.world.grid.free
         for cell in np.flatnonzero(free != self._free).tolist():
             yield self._event("unblock" if free[cell] else "block", f"e{cell}", cell)
         self._free = free.copy()
-        if (goal := self.world.goal_of(self.walker)) != self._goal:
-            self._goal = goal
-            yield self._event("destination", f"destination {self.world.tick}", self._goal)
+        if (goal := self.world.goal_of(self.walker)) != self._goal_cell:
+            self._goal_cell = goal
+            yield self._event("destination", f"destination {self.world.tick}", self._goal_cell)
 
     def _searched(self, row: Any) -> Iterator[_Event]:
         """Yield the events of the searches in the last tick, whose log row is `row`, and of the path found."""
@@ -163,7 +163,7 @@ class Posthoc:
         elif row.expanded and "local space" in view.groups:  # a new plan; its order of expansions is not recorded
             yield from self._forget()
             for cell in view.groups["local space"].tolist():
-                yield self._cell_event("expanding", cell, None, h=self._h(cell))
+                yield self._event_at_cell("expanding", cell, None, h=self._h(cell))
         yield from self._path_events(view)
 
     def _expansion_events(self, search: Search, row: Any) -> Iterator[_Event]:
@@ -175,12 +175,12 @@ class Posthoc:
         for cell in search.order[max(0, noted - int(row.expanded)) : noted].tolist():
             # An earlier search of this tick expanded the cell, or a search of a region: its g and parent are unknown.
             if int(search.nodes[cell].search) != self._search:
-                yield self._cell_event("expanding", cell, None, h=self._h(cell))
+                yield self._event_at_cell("expanding", cell, None, h=self._h(cell))
                 continue
             yield self._known("expanding", search, cell)
             for other in self._neighbour_cells(cell):
                 is_known = int(search.nodes[other].search) == self._search
-                if is_known and other not in self._shown and self._parent(search, other) == cell:
+                if is_known and other not in self._shown and self._parent_cell(search, other) == cell:
                     yield self._known("generating", search, other)
 
     def _known(self, kind: str, search: Search, cell: int) -> _Event:
@@ -188,15 +188,15 @@ class Posthoc:
         node, control = search.nodes[cell], search.control[0]
         g, h = float(node.g), self._h(cell)
         f = float(control.wg) * g + float(control.wh) * h
-        parent = self._parent(search, cell)
+        parent = self._parent_cell(search, cell)
         parent = parent if parent in self._shown else None
-        return self._cell_event(kind, cell, parent, g=_short(g), h=h, f=_short(f))
+        return self._event_at_cell(kind, cell, parent, g=_short(g), h=h, f=_short(f))
 
-    def _parent(self, search: Search, cell: int) -> int | None:
+    def _parent_cell(self, search: Search, cell: int) -> int | None:
         came = int(search.nodes[cell].came)
         return None if came == NOWHERE else cell - int(DX[came]) - int(DY[came]) * self.world.grid.width
 
-    def _cell_event(self, kind: str, cell: int, parent: int | None, **more: Any) -> _Event:
+    def _event_at_cell(self, kind: str, cell: int, parent: int | None, **more: Any) -> _Event:
         self._shown.add(cell)
         return self._event(kind, self._name(cell), cell, None if parent is None else self._name(parent), **more)
 
@@ -206,7 +206,7 @@ class Posthoc:
 
     def _h(self, cell: int) -> float:
         grid = self.world.grid
-        return _short(float(h0(*grid.xy(cell), *grid.xy(self._goal), grid.diagonal)))
+        return _short(float(h0(*grid.xy(cell), *grid.xy(self._goal_cell), grid.diagonal)))
 
     def _neighbour_cells(self, cell: int) -> Iterator[int]:
         grid = self.world.grid

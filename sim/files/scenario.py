@@ -347,7 +347,7 @@ class ScenarioReader:
         return (self.fields[key].text(longest, lines) or "") if key in self.fields else ""
 
     def _title(self) -> str:
-        """Return the title; in saved files it may be long, because older versions wrote whole paths into sessions."""
+        """Return the title. In saved files it may be long, because older versions wrote whole paths into sessions."""
         return self._text("title", MAX_PATH if self.is_saved else MAX_TITLE)
 
     def _tick_ms(self) -> float:
@@ -402,7 +402,7 @@ class ScenarioReader:
         if key not in self.fields:
             # A missing key is no problem while the map is invalid, because the map might define a start and goal.
             given = {"start": self.opened.start, "goal": self.opened.goal}[key] if self.opened else None
-            if given is None and self._every_agent_has_own(key):
+            if given is None and self._all_have_their_own(key):
                 return own
             if given is None and self.opened:
                 require(self.fields, key, self.root, "a cell as [x, y], which not every agent has of its own")
@@ -413,7 +413,7 @@ class ScenarioReader:
             _check_is_free(entry, self.opened.grid, pair)
         return pair
 
-    def _every_agent_has_own(self, key: str) -> bool:
+    def _all_have_their_own(self, key: str) -> bool:
         """Return whether every agent gives its own start or goal, even if other values of it are wrong."""
         agents = self.fields["agents"].value if "agents" in self.fields else None
         return isinstance(agents, list) and bool(agents) and all(says_own_end(agent, key) for agent in agents)
@@ -500,7 +500,7 @@ def scenario_data(scenario: Scenario) -> dict[str, Any]:
     if scenario.listed_optimal is not None:
         data["listed_optimal"] = scenario.listed_optimal
     data["agents"] = [agent_data(config) for config in scenario.agents]
-    # A recipe without the key would get the switches of its generated map, so even an empty list is written.
+    # Write even an empty list for a generated map: without the key, reading would add the switches of the generator.
     if scenario.switches or isinstance(scenario.map, MapRecipe):
         data["switches"] = {name: _cells_data(cells) for name, cells in scenario.switches.items()}
     if scenario.changes:
@@ -526,7 +526,7 @@ def save_scenario(scenario: Scenario, path: str | os.PathLike[str]) -> Scenario:
 
 
 def write_document(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a scenario or session file atomically; raise a ConfigError if it is too large to be read again."""
+    """Write a scenario or session file atomically; raise a ConfigError if the file would be too large to be read."""
     values = values_in(data)
     text = write_yaml(data).encode("utf-8") if values <= MAX_VALUES else b""
     for what, most, count in (("values", MAX_VALUES, values), ("bytes", MAX_BYTES, len(text))):

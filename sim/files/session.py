@@ -1,15 +1,15 @@
 """Session files: a scenario and everything that the user did with it, as one small YAML file.
 
-    saved = describe(scenario, tree)            collect what is to be saved
+    saved = describe(scenario, tree)            collect the data of the session
     save_session(saved, path)                   write the file atomically
     saved = load_session(path, specs)           read a session; a ConfigError lists all problems
     tree = saved.plant(specs)                   create the branches, each seeking to its tick
     saved.warnings                              warnings about a session that can be opened
 
-A session file has the keys of a scenario and these:
+A session file has the keys of a scenario and the following keys:
 
-    map_sha256: ...                             hash of the terrain
-    original: {cells: ..., letters: ...}        cells that differ between the opened map and tick 0
+    map_sha256: ...                             hash of the terrain of the map file, to detect later changes
+    original: {cells: ..., letters: ...}        cells of tick 0 that differ from the opened map, with its letters
     log: [{id: 4, tick: 50, block: [[3, 4]]}, ...]     commands of the user, see log.py
     branches:
       - {number: 0, name: run, parent: null, at: 0, tick: 120, horizon: 300, log: [1, 2, 4],
@@ -163,11 +163,11 @@ def describe(scenario: Scenario, tree: BranchTree, branch: int = ROOT) -> Saved:
         tree: all branches.
         branch: number of the focused branch.
     """
-    branches = tuple(_saved_branch(tree, number) for number in tree.branches)
+    branches = tuple(_branch_state(tree, number) for number in tree.branches)
     return Saved(scenario, branches, tuple(map(tuple, tree.groups())), branch)
 
 
-def _saved_branch(tree: BranchTree, number: int) -> SavedBranch:
+def _branch_state(tree: BranchTree, number: int) -> SavedBranch:
     digests, last, agents = tree[number].timeline.expectations()
     return SavedBranch(tree.state(number), digests, last, tuple(agents.items()))
 
@@ -207,7 +207,7 @@ def _relative_to_folder(saved: Saved, folder: Path) -> Saved:
 
 
 def dump_session(saved: Saved) -> str:
-    """Return the session as YAML; reading it gives an equal session."""
+    """Return the session as YAML text; reading that text gives an equal session."""
     return write_yaml(session_data(saved))
 
 
@@ -258,6 +258,7 @@ class _EntryPool:
         return self._places[id(entry)]
 
     def _place(self, entry: Entry) -> int:
+        """Return the id of an entry in the file; unless it is an edit of the scenario, add it to the log."""
         index = entry.id - 1  # index in the script, because a timeline gives the first ids to the script
         if entry.is_scripted and entry.is_enabled and index < len(self.scripted):
             tick, command = self.scripted[index]
@@ -370,7 +371,7 @@ class _SessionReader:
 
     def read(self) -> Saved | None:
         entries = self._entries()
-        branches = self._branches(entries)
+        branches = self._read_branches(entries)
         numbers = [branch.state.number for branch in branches]
         for number in sorted({number for number in numbers if numbers.count(number) > 1}):
             self.fields["branches"].complain(f"expected different numbers, got {number} more than once")
@@ -402,7 +403,7 @@ class _SessionReader:
                 entries[entry.id] = entry
         return entries
 
-    def _branches(self, entries: Mapping[int, Entry]) -> list[SavedBranch]:
+    def _read_branches(self, entries: Mapping[int, Entry]) -> list[SavedBranch]:
         entry = require(self.fields, "branches", self.root, "a list of branches")
         parts = entry.items("a list of branches") if entry else []
         if entry and not 1 <= len(parts) <= MAX_BRANCHES:

@@ -1,7 +1,7 @@
 """Maps of the editor Tiled (`.tmj`, `.json`): one cell for each tile.
 
 Blocked cells are given by the first of these rules that applies:
-1. the tiles of layers whose name says so (collision, collisions, walls, blocked, obstacles, solid) or that have the
+1. the tiles of blocking layers, which have a name such as collision, walls, blocked, obstacles or solid, or the
    property `blocks: true`;
 2. in all layers, tiles that have a property `blocks`, `blocked`, `collides` or `solid` which is true;
 3. the tiles of the only tile layer.
@@ -59,6 +59,8 @@ def _json(data: bytes, name: str) -> _Object:
 
 
 class _TiledReader:
+    """Reader of one Tiled map; it raises a ConfigError at the first problem."""
+
     def __init__(self, root: _Object, path: Path) -> None:
         self.root, self.path = root, path
         if root.get("type", "map") != "map" or "layers" not in root:

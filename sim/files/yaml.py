@@ -90,7 +90,7 @@ def read_yaml(source: bytes | str, name: str) -> Document:
     """
     if len(source) > MAX_BYTES:
         raise ConfigError(f"{name}: expected at most {MAX_BYTES:,} bytes, got {len(source):,}")
-    text = _as_text(source, name)
+    text = _decoded_text(source, name)
     builder = _Builder(name, len(text))
     builder.take_all(_events(text, name))
     if builder.root is None:
@@ -98,7 +98,7 @@ def read_yaml(source: bytes | str, name: str) -> Document:
     return Document(name, builder.root[0], builder.root[1])
 
 
-def _as_text(source: bytes | str, name: str) -> str:
+def _decoded_text(source: bytes | str, name: str) -> str:
     if isinstance(source, str):
         return source
     try:
@@ -122,12 +122,12 @@ def _events(text: str, name: str) -> Iterator[Any]:
         line = text.count("\n", 0, error.position) + 1
         raise ConfigError(f"{name}:{line}: expected printable text, got the character {error.character!r}") from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
-        # The pure Python parser does not catch errors of int() and chr() for absurd escapes and version numbers.
+        # The pure Python parser does not catch errors of int() and chr(), caused by invalid escapes or version numbers.
         raise ConfigError(f"{name}: not YAML: {shown(str(error))}") from None
 
 
 def _tab_message(text: str, line: int) -> str:
-    """Return a message if a line is invalid because a tab indents it, which is invisible in an editor; "" if not."""
+    """Return a message if a line is indented by a tab, which is invalid but invisible in an editor; "" if it is not."""
     wrong = text.splitlines()[line : line + 1]
     is_indented = bool(wrong) and "\t" in wrong[0][: len(wrong[0]) - len(wrong[0].lstrip())]
     return "expected spaces before the first word, got a tab" if is_indented else ""
@@ -141,10 +141,12 @@ class _Builder:
 
     def __init__(self, name: str, length: int) -> None:
         self.name, self.length = name, length
-        self.root: tuple[Any, Any] | None = None  # (data, lines)
+        self.root: tuple[Any, Any] | None = (
+            None  # data and lines of the whole document, see Document; None: no data yet
+        )
         self.open: list[_Part] = []
         self.values = 0
-        self.line = 1  # line of the present event
+        self.line = 1  # line of the event that is being processed, from 1
 
     def take_all(self, events: Iterator[Any]) -> None:
         known: dict[str, Any] = {}
