@@ -206,6 +206,7 @@ class EditReader(Reader):
 
 
 def _values(parts: dict[str, Field], spec: AgentSpec) -> dict[str, Value]:
+    """Return the valid values of an agent's parameters, by name; note a problem for each invalid one."""
     values: dict[str, Value] = {}
     for name, part in parts.items():
         param = spec.param(name)

@@ -118,9 +118,10 @@ class Journal(Watcher):
         tree.watcher = self
 
     def _begin(self, folder: Path) -> None:
+        """Create the lock file and the journal file; raise an OSError if that fails."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.path = folder / f"{os.getpid()}-{next(_BEGUN):06}-{secrets.token_hex(4)}{SUFFIX}"
-        # Create the lock before the journal, because a journal without a locked file counts as left by a crash.
+        # Create the lock before the journal, because a journal without a held lock counts as left by a crash.
         self._lock = _locked(self.path.with_suffix(LOCK_SUFFIX))
         self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | BINARY, 0o600)
 
@@ -151,6 +152,7 @@ class Journal(Watcher):
             self.tree.watcher = None
 
     def _give_up(self, error: OSError) -> None:
+        """Stop writing after an error, and set `problem` to a message for the user."""
         self.problem = f"what you do is not kept for a restart: {self._folder}: {reason(error)}"
         if self._file is not None:
             os.close(self._file)
@@ -198,6 +200,7 @@ class Journal(Watcher):
             self._write(looked)
 
     def _progress(self, number: int) -> dict[str, Any]:
+        """Return the data of the line with the present tick of a branch."""
         timeline = self.tree[number].timeline
         self._noted[number] = timeline.target
         data: dict[str, Any] = {"progress": number, "tick": timeline.target, "horizon": timeline.horizon}
@@ -246,6 +249,7 @@ class Journal(Watcher):
 
 
 def _header(scenario: Scenario) -> dict[str, Any]:
+    """Return the data of the first line: the scenario, with a copy of its map if possible."""
     grid, source = scenario.grid, scenario.map
     if isinstance(source, MapFile) and (grid.cells <= _MAX_ROWS or scenario.is_redrawn or not _can_be_named(source)):
         # Copy the map, because its file may have changed by the time the journal is restored.
@@ -451,6 +455,7 @@ class _JournalReader:
         return (entry.integer(_TICK) if entry else None) or 0
 
     def _made(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
+        """Apply the line of a created or restored branch."""
         parent = fields["parent"].value if "parent" in fields else None
         parent = parent if type(parent) is int and parent in self.lines else None
         at, tick, horizon = (self._tick(fields, part, key) for key in ("at", "tick", "horizon"))
@@ -464,6 +469,7 @@ class _JournalReader:
             self.lines[number] = _BranchLine(read_branch_name(fields, "branch"), parent, at, tick, horizon, entries)
 
     def _changed(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
+        """Apply a line with altered and removed log entries of a branch."""
         tick = self._tick(fields, part)
         read = [self.log_reader.entry(entry) for entry in fields["set"].items("entries")] if "set" in fields else []
         gone = {entry.integer(NUMBER) for entry in fields["gone"].items("ids")} if "gone" in fields else set()
@@ -478,6 +484,7 @@ class _JournalReader:
         line.tick, line.horizon, line.last = tick, max(line.horizon, tick), None
 
     def _progress(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
+        """Apply a line with the tick of a branch."""
         line = self.lines[number]
         line.tick, line.horizon = self._tick(fields, part), self._tick(fields, part, "horizon")
         digest = fields["digest"].text(16) if "digest" in fields else None
@@ -499,6 +506,7 @@ class _JournalReader:
         self.linked = tuple(group for group in groups if len(group) > 1)
 
     def _look(self, fields: Mapping[str, Field]) -> None:
+        """Apply a line that says which branches, agents and panels were on screen."""
         numbers = [part.integer(NUMBER) for part in fields["shown"].items("numbers of branches")]
         self.shown = [number for number in numbers if number in self.lines]
         self.agent = (fields["agent"].integer(NUMBER) if "agent" in fields else None) or 0

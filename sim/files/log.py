@@ -116,6 +116,7 @@ class LogReader(Reader):
 
 
 def _flag(fields: Mapping[str, Field], key: str) -> bool | None:
+    """Return the truth value of an optional key, by default False; None after noting a problem."""
     if key not in fields:
         return False
     if isinstance(fields[key].value, bool):

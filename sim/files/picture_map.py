@@ -131,11 +131,13 @@ def _picture_of(root: Field, fields: dict[str, Field], path: Path) -> Path | Non
 
 
 def _number(fields: dict[str, Field], name: str, param: Param) -> float | None:
+    """Return the number of an optional key, by default that of `param`; None after noting a problem."""
     value = fields[name].parse(param) if name in fields else param.default
     return None if value is None else float(value)
 
 
 def _flag(fields: dict[str, Field]) -> bool | None:
+    """Return the value of the key `negate`, by default False; None after noting a problem."""
     value = fields["negate"].value if "negate" in fields else 0
     if value in (0, 1, False, True):
         return bool(value)

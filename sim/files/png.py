@@ -125,6 +125,7 @@ def _text_of(kind: bytes, rest: bytes, most: int) -> bytes:
 
 
 def _unpacked(data: bytes, most: int) -> bytes:
+    """Return decompressed zlib data; raise a ValueError if it has more than `most` bytes or is damaged."""
     unpacker = zlib.decompressobj()
     try:
         text = unpacker.decompress(data, most + 1)

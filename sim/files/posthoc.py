@@ -147,6 +147,7 @@ class Posthoc:
         yield self._event("destination", "destination", self._goal_cell)
 
     def _edits(self) -> Iterator[_Event]:
+        """Yield events for cells that were blocked or freed since the last call, and for a moved goal."""
         free = self.world.grid.free
         for cell in np.flatnonzero(free != self._free).tolist():
             yield self._event("unblock" if free[cell] else "block", f"e{cell}", cell)
@@ -201,6 +202,7 @@ class Posthoc:
         return self._event(kind, self._name(cell), cell, None if parent is None else self._name(parent), **more)
 
     def _name(self, cell: int) -> str:
+        """Return the id of the events of a cell, such as c3,4."""
         x, y = self.world.grid.xy(int(cell))
         return f"c{x},{y}"
 
@@ -237,6 +239,7 @@ class Posthoc:
         yield self._event(kind, f"m{self.world.tick}", self._at, points=self._points([before, self._at]))
 
     def _points(self, cells: Sequence[int]) -> list[dict[str, float]]:
+        """Return the centres of cells, as the points of a line in a trace."""
         pairs = (self.world.grid.xy(cell) for cell in cells)
         return [{"x": x + 0.5, "y": y + 0.5} for x, y in pairs]
 
@@ -245,8 +248,8 @@ class Posthoc:
     def _head(self) -> str:
         """Return the text before the events.
 
-        A YAML file is not written as JSON, although that is valid YAML: a YAML list with one event per line is read
-        faster.
+        In a YAML file the events are a YAML list with one event per line. Posthoc reads it faster than JSON, although
+        JSON would be valid YAML.
         """
         parts: dict[str, Any] = {"version": "1.4.0", "views": VIEWS, "pivot": _PIVOT}
         if self._is_json:
@@ -254,6 +257,7 @@ class Posthoc:
         return "".join(f"{key}: {json.dumps(value)}\n" for key, value in parts.items()) + "events:"
 
     def _put(self, events: Iterable[_Event]) -> None:
+        """Write events to the file and count them."""
         for event in events:
             comma = "," if self._is_json and self.events else ""
             self._text(f"{comma}\n{'' if self._is_json else '- '}{json.dumps(event)}")

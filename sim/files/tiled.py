@@ -164,12 +164,14 @@ class _TiledReader:
     # --- the tiles of a layer ---
 
     def _tiles(self, layer: _Object) -> Tiles:
+        """Return the tiles of a layer, in an array of the size of the map."""
         whole = np.zeros((self.height, self.width), np.uint32)
         for piece in self._pieces(layer):
             self._place(whole, layer, piece)
         return whole
 
     def _place(self, whole: Tiles, layer: _Object, piece: _Object) -> None:
+        """Copy the tiles of one piece (chunk) of a layer into the array of the whole map."""
         width, height = self._whole_number(piece, "width"), self._whole_number(piece, "height")
         check_size(width, height, f"{self.path}: layer {shown(layer.get('name', ''))}")
         tiles = self._numbers(layer, piece.get("data"), width * height).reshape(height, width)
@@ -188,6 +190,7 @@ class _TiledReader:
         return found & np.uint32(_TILE)
 
     def _listed(self, data: object) -> Tiles:
+        """Return tile numbers that are given as a list."""
         if not isinstance(data, list):
             raise self._config_error(f"data: expected a list of tiles, got {shown(data)}")
         if not all(type(tile) is int and 0 <= tile < 1 << 32 for tile in data):
@@ -195,6 +198,7 @@ class _TiledReader:
         return np.array(data, np.uint32)
 
     def _unpacked(self, layer: _Object, text: str, size: int) -> Tiles:
+        """Return tile numbers that are given as base64 text, plain or compressed, of `size` bytes when decoded."""
         packing = layer.get("compression") or ""
         if layer.get("encoding") != "base64" or packing not in ("", "zlib", "gzip"):
             what = f"{layer.get('encoding')} {packing}".strip()

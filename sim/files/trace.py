@@ -66,6 +66,7 @@ class Trace:
             self._failure = error
 
     def _lines(self, world: World, walker: Walker, more: dict[str, object]) -> list[tuple[int, str]]:
+        """Return the tick and the JSON text of each line for one agent."""
         is_refused = walker.refusals > self._refusals.get(walker.id, 0)
         self._refusals[walker.id] = walker.refusals
         lines = []

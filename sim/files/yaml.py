@@ -199,6 +199,7 @@ class _Builder:
             self._refuse("a second document")
 
     def _check(self, event: Any) -> None:
+        """Raise a ConfigError for an anchor, a tag, or too many values."""
         if event.anchor is not None:
             self._refuse("an anchor (&name)")
         if event.tag is not None and event.tag != "!":
@@ -207,14 +208,17 @@ class _Builder:
             self._refuse(f"more than {MAX_VALUES:,} values")
 
     def _refuse(self, got: str) -> None:
+        """Raise a ConfigError at the present line for an unsupported part of YAML, described by `got`."""
         raise ConfigError(f"{self.name}:{self.line}: expected plain data, got {got}")
 
     def _key(self, part: "_Part", key: str) -> None:
+        """Set the key of the next value of a mapping; raise a ConfigError if the mapping already has the key."""
         if key in part.data:
             self._refuse(f"the key {shown(key)} a second time")
         part.key, part.key_line, part.awaits_key = sys.intern(key), self.line, False
 
     def _begin(self, is_mapping: bool) -> None:
+        """Open a new list or mapping inside the innermost open part."""
         if self.open and self.open[-1].awaits_key:
             self._refuse("a list or a mapping as a key")
         if len(self.open) >= MAX_DEPTH:

@@ -279,6 +279,7 @@ class _Pickler(pickle.Pickler):
         return number
 
     def _row(self, array: npt.NDArray[Any]) -> tuple[Any, ...]:
+        """Return the header of an array, see `array_rows`, and collect the buffer that it uses."""
         dtype, flags = self._kept_number(array.dtype), (isinstance(array, np.recarray), _access_mode(array))
         if not array.size:  # an empty array has no memory to save
             return (None, dtype, array.shape, None, 0, *flags)
@@ -620,6 +621,7 @@ class KeyframeStore:
             self._background_read = None
 
     def _read(self, taking: PendingSnapshot, like: Keyframe | None) -> Keyframe | None:
+        """Finish a snapshot in this thread, in a new pool if the present one is full."""
         self._world_size = max(self._world_size, taking.size)
         if taking.size // 64 > self.budget:
             return None  # no keyframe can fit: even a new world has touched more than 1/64 of its memory

@@ -116,6 +116,7 @@ class TouchedPages:
             self._first = self._last = self._first[:0]
 
     def _read(self) -> bool:
+        """Read the entries of all runs of pages from the page map; return whether the system allows it."""
         try:
             file = os.open(_PAGEMAP_FILE, os.O_RDONLY)
         except OSError:

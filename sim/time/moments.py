@@ -157,6 +157,7 @@ def parting(one: Record, other: Record, last: int, *, in_cells_first: bool = Tru
 
 
 def _first_unequal(one: Record, other: Record, begin: int, last: int, name: str, what: str) -> Parting | None:
+    """Return the first difference in the field `name` of the rows, called `what` in the result; None if none."""
     a, b = (_values(record, begin, last, name) for record in (one, other))
     indices = np.flatnonzero(a != b)
     if not indices.size:

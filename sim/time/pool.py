@@ -40,16 +40,16 @@ class Content:
         """Number of bytes that a restore copies: all stored parts that are not zero."""
 
     def __del__(self) -> None:
-        # Only queue the blocks: another thread may be storing a keyframe in the pool.
+        # Do not release the blocks here, only queue them, because another thread may be storing a keyframe in the pool.
         self.pool.gone.append(self.blocks)
 
     @property
     def own_bytes(self) -> int:
-        """Return the bytes of this object outside the pool."""
+        """Return the number of bytes that this object takes outside the pool."""
         return self.blocks.nbytes + 16 * len(self.sizes)
 
     def copy_into(self, memories: Sequence[Bytes]) -> Iterator[int]:
-        """Copy the contents into zeroed buffers in slices, and yield the bytes copied in each."""
+        """Copy the contents into zeroed buffers in slices, and yield the number of bytes copied in each slice."""
         for memory, blocks in zip(memories, _blocks_by_buffer(self.blocks, self.sizes), strict=True):
             body, tail = _words_of(memory)
             for begin in range(0, blocks.size, _BLOCKS_PER_SLICE):

@@ -100,6 +100,7 @@ def path_tasks(timeline: Timeline, agents: Iterable[int], ticks: Iterable[int]) 
 
 
 def _blocks_ahead(timeline: Timeline, agents: Sequence[int], tick: int) -> list[Block]:
+    """Return a block for each cell that the agents visited after `tick`, see path_tasks()."""
     world = timeline.world
     cells: dict[int, None] = {}
     for agent in agents:
@@ -111,6 +112,7 @@ def _blocks_ahead(timeline: Timeline, agents: Sequence[int], tick: int) -> list[
 
 
 def _name(world: World, cell: int) -> str:
+    """Return the name of a blocked cell, such as (3, 4)."""
     x, y = world.grid.xy(cell)
     return f"({x}, {y})"
 
@@ -164,11 +166,13 @@ class WorstBlock:
             self.done += 1
 
     def _go_to(self, tick: int) -> Iterator[float]:
+        """Seek the fork to a tick, and yield the work of each slice."""
         self._fork.begin_seek(tick)
         while not self._fork.continue_seek(4000.0):
             yield 4000.0
 
     def _try_block(self, base: "_WorldSource", tick: int, block: Block) -> Iterator[float]:
+        """Simulate the run with a block at a tick, add the result, and yield the work of each slice."""
         assert self.baseline is not None
         world = base.world()
         yield base.work
