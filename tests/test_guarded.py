@@ -355,7 +355,7 @@ def test_nor_after_going_back_in_time_where_what_was_only_locked_can_be_opened(t
     own_files.load(written(tmp_path, f"{HEAD}{MINE}{body}{WALK}{begin}"))
     line = Timeline(world)
     line.advance(2)
-    line._set_keyframe(line._present())
+    line._take_keyframe(line._present())
     line.advance(1)
     line.seek(2)
     moves = line.world.walkers[0].agent.agent.moves

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.files.png import _MAX_TEXT, SIGNATURE, png_bytes, png_texts
+from sim.files.png import _MAX_TEXT_BYTES, SIGNATURE, png_bytes, png_texts
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:
@@ -39,7 +39,7 @@ def test_a_cut_text_is_refused(content: bytes) -> None:
 
 
 def test_many_packed_texts_take_no_more_than_the_limit_together() -> None:
-    each = zlib.compress(bytes(_MAX_TEXT // 4))
+    each = zlib.compress(bytes(_MAX_TEXT_BYTES // 4))
     file = SIGNATURE + b"".join(chunk(b"zTXt", b"key %d\0\0" % i + each) for i in range(40))
     assert len(file) < 1 << 20
     tracemalloc.start()
@@ -47,6 +47,6 @@ def test_many_packed_texts_take_no_more_than_the_limit_together() -> None:
         png_texts(file)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 8 * _MAX_TEXT
+    assert peak < 8 * _MAX_TEXT_BYTES
     allowed = SIGNATURE + b"".join(chunk(b"zTXt", b"key %d\0\0" % i + each) for i in range(4))
     assert len(png_texts(allowed)) == 4

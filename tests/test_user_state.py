@@ -251,7 +251,7 @@ def test_an_earlier_keyframe_serves_where_a_later_one_cannot_be_loaded(
     line = Timeline(world)
     for _ in range(60):
         line.advance(10)
-        line._set_keyframe(line._present())
+        line._take_keyframe(line._present())
     loaded = []
     load_state = KeyframeStore.load
     monkeypatch.setattr(KeyframeStore, "load", lambda store, it: loaded.append(it.frame.tick) or load_state(store, it))
@@ -265,7 +265,7 @@ def test_few_keyframes_are_tried_where_none_can_be_loaded(tmp_path: Path, monkey
     line = Timeline(world)
     for _ in range(60):
         line.advance(2)
-        line._set_keyframe(line._present())
+        line._take_keyframe(line._present())
     tried = []
     load_state = KeyframeStore.load
     monkeypatch.setattr(KeyframeStore, "load", lambda store, it: tried.append(it.frame.tick) or load_state(store, it))

@@ -108,7 +108,7 @@ def _read_placing(entry: Field, grid: Grid | None, find: Find) -> Placing | None
     if grid is None:
         return None
     if kinds == ["scen"]:
-        return _read_listed(fields, grid, find)
+        return _read_listed_ends(fields, grid, find)
     if "pairs" in fields and fields["pairs"].value != "random":
         fields["pairs"].expect("random")
         return None
@@ -128,7 +128,7 @@ def _read_zone(entry: Field, grid: Grid) -> Zone | None:
     return None if corners is None else (corners[0], corners[1])
 
 
-def _read_listed(fields: Mapping[str, Field], grid: Grid, find: Find) -> Listed | None:
+def _read_listed_ends(fields: Mapping[str, Field], grid: Grid, find: Find) -> Listed | None:
     part = fields["scen"]
     name = part.text(1000)
     path = find(name) if name is not None else None

@@ -92,14 +92,14 @@ def check_name(path: str | os.PathLike[str], spare: int = 0) -> None:
     """
     absolute = Path(path).absolute()
     for name, folder in zip(reversed(absolute.parts[1:]), absolute.parents, strict=True):
-        limit = _max_name(folder) - (spare if name == absolute.name else 0)
+        limit = _max_name_bytes(folder) - (spare if name == absolute.name else 0)
         size = len(name.encode(errors="replace"))  # each byte that could not be decoded counts as one
         if size > limit:
             beginning = f"{shortened(name, _SHOWN_NAME_BYTES)}..."
             raise ConfigError(f"{folder}: expected a file name of at most {limit} bytes, got {size}: {beginning}")
 
 
-def _max_name(folder: Path) -> int:
+def _max_name_bytes(folder: Path) -> int:
     """Return the number of bytes that a name in a folder may have."""
     there = next((parent for parent in (folder, *folder.parents) if os.path.isdir(parent)), folder)
     try:

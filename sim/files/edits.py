@@ -235,7 +235,7 @@ def read_edits(entry: Field, reader: EditReader) -> tuple[TimedCommand, ...]:
 # --- writing --------------------------------------------------------------------------------------
 
 
-class _EditWriter(Writer):
+class _ScenarioEditWriter(Writer):
     def __init__(self, width: int, names: Mapping[int, str]) -> None:
         super().__init__(width)
         self._unambiguous_labels = names
@@ -256,7 +256,7 @@ def edits_data(configs: Iterable[AgentConfig], edits: Iterable[TimedCommand], wi
         width: width of the map.
     """
     timed = sorted(edits, key=lambda edit: edit.tick)
-    writer = _EditWriter(width, _unambiguous_labels(configs, (edit.command for edit in timed)))
+    writer = _ScenarioEditWriter(width, _unambiguous_labels(configs, (edit.command for edit in timed)))
     return [InlineMap(tick=edit.tick, **command_data(edit.command, writer)) for edit in timed]
 
 

@@ -435,7 +435,7 @@ class _JournalReader:
         ):
             if key in fields:
                 number = fields[key].integer(NUMBER)
-                if number is not None and (key == "made" or self._is_known(fields[key], number)):
+                if number is not None and (key == "made" or self._is_known_branch(fields[key], number)):
                     read(part, fields, number)
                 return
         if "linked" in fields:
@@ -445,7 +445,7 @@ class _JournalReader:
         elif not part.problems.found:
             part.expect("a line of a journal")
 
-    def _is_known(self, part: Field, number: int) -> bool:
+    def _is_known_branch(self, part: Field, number: int) -> bool:
         if number not in self.lines:
             part.complain(f"expected the number of a branch, got {number}")
         return number in self.lines

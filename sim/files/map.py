@@ -80,7 +80,7 @@ def parse_map(data: bytes, name: str, swamp: str = "passable", movement: Movemen
         ConfigError: The bytes are no valid map.
     """
     blocks_swamp = SWAMP.parse(swamp, f"{name}: swamp") == "blocked"
-    data = _plain_lines(data)
+    data = _with_lf_line_ends(data)
     width, height, start = _parse_header(data, name)
     tell(0.05)
     rows = _split_rows(data, start, width, height, name)
@@ -103,7 +103,7 @@ def write_map(grid: Grid, path: str | os.PathLike[str]) -> None:
     write_atomically(path, map_text(grid).encode("ascii"))
 
 
-def _plain_lines(data: bytes) -> bytes:
+def _with_lf_line_ends(data: bytes) -> bytes:
     """Return the text with LF line ends (most city maps have CRLF) and without trailing white space."""
     data = data.removeprefix(_BYTE_ORDER_MARK)
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").rstrip()
@@ -392,7 +392,7 @@ def _nonblank_lines(data: bytes) -> Iterator[tuple[int, str]]:
 
     It is a generator, because a list of millions of one-byte lines would take much memory.
     """
-    for number, line in enumerate(BytesIO(_plain_lines(data)), 1):
+    for number, line in enumerate(BytesIO(_with_lf_line_ends(data)), 1):
         text = line.decode("utf-8", "replace").strip()
         if text:
             yield number, text

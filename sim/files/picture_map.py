@@ -62,7 +62,7 @@ def read_picture_map(path: str | os.PathLike[str], threshold: int = 128, movemen
     Raises:
         ConfigError: The file is no valid picture.
     """
-    shades, alpha = _pixels(path)
+    shades, alpha = _read_pixels(path)
     on_white = shades * alpha + 255.0 * (1.0 - alpha)
     letters = np.where(on_white >= THRESHOLD.parse(threshold), FREE, OCCUPIED).astype(np.uint8)
     return Grid(letters, movement, Path(path).name)
@@ -86,7 +86,7 @@ def read_ros_map(path: str | os.PathLike[str], movement: Movement = USUAL) -> Gr
         _note_overlap(fields, occupied, free)
     problems.raise_any()
     assert picture is not None and occupied is not None and free is not None and negate is not None
-    shades, _ = _pixels(picture)
+    shades, _ = _read_pixels(picture)
     letters = _ros_letters(shades, str(mode), negate, occupied, free)
     return Grid(letters, movement, Path(path).name)
 
@@ -148,7 +148,7 @@ def _flag(fields: dict[str, Field]) -> bool | None:
 # --- pixels ---------------------------------------------------------------------------------------
 
 
-def _pixels(path: str | os.PathLike[str]) -> tuple[Shades, Shades]:
+def _read_pixels(path: str | os.PathLike[str]) -> tuple[Shades, Shades]:
     """Return the shade of each pixel, which is the mean of red, green and blue, and its opacity from 0 to 1."""
     data = read_file(path, MAX_PICTURE_BYTES, " or ".join(PICTURE_SUFFIXES))
     width, height = _size(data, str(path))

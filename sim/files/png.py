@@ -16,7 +16,7 @@ LEVEL = 6  # level of zlib compression, from 0 to 9
 MAX_KEYWORD = 79  # most bytes of a keyword, by the PNG standard
 _SOFTWARE_TEXT = {"Software": "Backmove"}
 _MIN_COMPRESSED_TEXT = 1024  # number of characters above which a text is compressed
-_MAX_TEXT = 1 << 25  # most bytes of all texts of a file together
+_MAX_TEXT_BYTES = 1 << 25  # most bytes of all texts of a file together
 
 
 def png_bytes(pixels: npt.NDArray[np.uint32], texts: Mapping[str, str] | None = None) -> bytes:
@@ -75,7 +75,7 @@ def png_texts(data: bytes) -> dict[str, str]:
     if not data.startswith(SIGNATURE):
         raise ValueError("not a PNG file")
     texts: dict[str, str] = {}
-    room = _MAX_TEXT
+    room = _MAX_TEXT_BYTES
     for kind, body in _chunks(data):
         if kind in (b"tEXt", b"zTXt", b"iTXt"):
             keyword, _, rest = body.partition(b"\0")
@@ -137,4 +137,4 @@ def _unpacked(data: bytes, most: int) -> bytes:
 
 
 def _too_long() -> ValueError:
-    return ValueError(f"its texts are longer than {_MAX_TEXT:,} bytes together")
+    return ValueError(f"its texts are longer than {_MAX_TEXT_BYTES:,} bytes together")

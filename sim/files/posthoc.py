@@ -66,7 +66,7 @@ VIEWS = {
         | {"$if": _type_condition("source", "destination")},
     ]
 }
-_PIVOT = {"x": "${{ $.x + 0.5 }}", "y": "${{ $.y + 0.5 }}", "scale": 1}
+_PIVOT_POINT = {"x": "${{ $.x + 0.5 }}", "y": "${{ $.y + 0.5 }}", "scale": 1}
 
 
 def check_name(path: str | os.PathLike[str]) -> None:
@@ -164,7 +164,7 @@ class Posthoc:
         elif row.expanded and "local space" in view.groups:  # a new plan; its order of expansions is not recorded
             yield from self._forget()
             for cell in view.groups["local space"].tolist():
-                yield self._event_at_cell("expanding", cell, None, h=self._h(cell))
+                yield self._event_at_cell("expanding", cell, None, h=self._heuristic(cell))
         yield from self._path_events(view)
 
     def _expansion_events(self, search: Search, row: Any) -> Iterator[_Event]:
@@ -176,7 +176,7 @@ class Posthoc:
         for cell in search.order[max(0, noted - int(row.expanded)) : noted].tolist():
             # An earlier search of this tick expanded the cell, or a search of a region: its g and parent are unknown.
             if int(search.nodes[cell].search) != self._search:
-                yield self._event_at_cell("expanding", cell, None, h=self._h(cell))
+                yield self._event_at_cell("expanding", cell, None, h=self._heuristic(cell))
                 continue
             yield self._known("expanding", search, cell)
             for other in self._neighbour_cells(cell):
@@ -187,7 +187,7 @@ class Posthoc:
     def _known(self, kind: str, search: Search, cell: int) -> _Event:
         """Return an event for a cell of a search with g, h and f, and with its parent if the parent is shown."""
         node, control = search.nodes[cell], search.control[0]
-        g, h = float(node.g), self._h(cell)
+        g, h = float(node.g), self._heuristic(cell)
         f = float(control.wg) * g + float(control.wh) * h
         parent = self._parent_cell(search, cell)
         parent = parent if parent in self._shown else None
@@ -206,7 +206,7 @@ class Posthoc:
         x, y = self.world.grid.xy(int(cell))
         return f"c{x},{y}"
 
-    def _h(self, cell: int) -> float:
+    def _heuristic(self, cell: int) -> float:
         grid = self.world.grid
         return _short(float(h0(*grid.xy(cell), *grid.xy(self._goal_cell), grid.diagonal)))
 
@@ -251,7 +251,7 @@ class Posthoc:
         In a YAML file the events are a YAML list with one event per line. Posthoc reads it faster than JSON, although
         JSON would be valid YAML.
         """
-        parts: dict[str, Any] = {"version": "1.4.0", "views": VIEWS, "pivot": _PIVOT}
+        parts: dict[str, Any] = {"version": "1.4.0", "views": VIEWS, "pivot": _PIVOT_POINT}
         if self._is_json:
             return json.dumps(parts)[:-1] + ', "events": ['
         return "".join(f"{key}: {json.dumps(value)}\n" for key, value in parts.items()) + "events:"

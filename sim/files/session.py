@@ -247,7 +247,7 @@ class _EntryPool:
         self.scripted = [(edit.tick, edit.command) for edit in sorted(scenario.edits, key=lambda edit: edit.tick)]
         self.log: list[Entry] = []
         self._places: dict[int, int] = {}  # id of an entry in the file, by id() of the entry
-        self._strokes: dict[int, int] = {}  # id in the file of the first entry of a stroke, by number of the stroke
+        self._stroke_ids: dict[int, int] = {}  # id in the file of the first entry of a stroke, by number of the stroke
 
     def numbers(self, entries: Iterable[Entry]) -> list[int]:
         return [self._number(entry) for entry in entries]
@@ -265,7 +265,7 @@ class _EntryPool:
             if entry.tick == tick and _is_same_command(entry.command, command):
                 return entry.id
         number = len(self.scripted) + len(self.log) + 1
-        stroke = self._strokes.setdefault(entry.stroke, number) if entry.stroke else 0
+        stroke = self._stroke_ids.setdefault(entry.stroke, number) if entry.stroke else 0
         self.log.append(replace(entry, id=number, stroke=stroke))
         return number
 

@@ -71,7 +71,7 @@ class _TiledReader:
         self.layers = list(self._tile_layers(root["layers"], 0))
         if not self.layers:
             raise self._config_error("layers: expected a layer of tiles, got none")
-        self.left, self.top, self.width, self.height = self._extent()
+        self.left, self.top, self.width, self.height = self._map_extent()
 
     def _config_error(self, text: str) -> ConfigError:
         return ConfigError(f"{self.path}: {text}")
@@ -88,7 +88,7 @@ class _TiledReader:
             elif layer.get("type") == "tilelayer":
                 yield layer
 
-    def _extent(self) -> tuple[int, int, int, int]:
+    def _map_extent(self) -> tuple[int, int, int, int]:
         """Return left, top, width and height in tiles; an infinite map is the bounding box of its chunks."""
         pieces = [piece for layer in self.layers for piece in self._pieces(layer)]
         if not self.root.get("infinite"):

@@ -24,8 +24,8 @@ class Trace:
         self.path = path
         self._open = ExitStack()
         self._file: BinaryIO | None = None
-        self._failure: OSError | None = None
-        self._refusals: dict[int, int] = {}  # moves refused up to the last write(), by agent number
+        self._write_error: OSError | None = None
+        self._refusal_counts: dict[int, int] = {}  # moves refused up to the last write(), by agent number
 
     def __enter__(self) -> "Trace":
         if self.path is not None:
@@ -33,7 +33,7 @@ class Trace:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        failure = self._failure
+        failure = self._write_error
         with suppress(*([ConfigError] if error else [])):  # do not hide an exception of the run by a writing error
             self._open.__exit__(type(failure) if failure else None, failure, failure.__traceback__ if failure else None)
 
@@ -47,7 +47,7 @@ class Trace:
 
     def begin(self) -> None:
         """Reset the counters for a new world."""
-        self._refusals = {}
+        self._refusal_counts = {}
 
     def write(self, world: World, **more: object) -> None:
         """Write a line for each tick of each agent in the last World.advance(), sorted by tick.
@@ -56,19 +56,19 @@ class Trace:
             world: the world after the advance.
             more: further keys and values for every line.
         """
-        if self._file is None or self._failure is not None:
+        if self._file is None or self._write_error is not None:
             return
         lines = [line for walker in world.walkers for line in self._lines(world, walker, more)]
         lines.sort(key=lambda line: line[0])
         try:
             self._file.write("".join(f"{text}\n" for _, text in lines).encode())
         except OSError as error:
-            self._failure = error
+            self._write_error = error
 
     def _lines(self, world: World, walker: Walker, more: dict[str, object]) -> list[tuple[int, str]]:
         """Return the tick and the JSON text of each line for one agent."""
-        is_refused = walker.refusals > self._refusals.get(walker.id, 0)
-        self._refusals[walker.id] = walker.refusals
+        is_refused = walker.refusals > self._refusal_counts.get(walker.id, 0)
+        self._refusal_counts[walker.id] = walker.refusals
         lines = []
         for tick, row in enumerate(walker.rows.tolist(), walker.rows_tick):
             cell, expanded, _, marks, _ = row

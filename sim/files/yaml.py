@@ -91,7 +91,7 @@ def read_yaml(source: bytes | str, name: str) -> Document:
     if len(source) > MAX_BYTES:
         raise ConfigError(f"{name}: expected at most {MAX_BYTES:,} bytes, got {len(source):,}")
     text = _decoded_text(source, name)
-    builder = _Builder(name, len(text))
+    builder = _DocumentBuilder(name, len(text))
     builder.take_all(_events(text, name))
     if builder.root is None:
         raise ConfigError(f"{name}: expected a YAML document, got an empty file")
@@ -133,7 +133,7 @@ def _tab_message(text: str, line: int) -> str:
     return "expected spaces before the first word, got a tab" if is_indented else ""
 
 
-class _Builder:
+class _DocumentBuilder:
     """Builder of the document from parser events. Open parts are kept in a list, so nesting needs no recursion.
 
     A large file has two million events, so scalars take a fast path: few calls, and a cache of values by text.
@@ -144,7 +144,7 @@ class _Builder:
         self.root: tuple[Any, Any] | None = (
             None  # data and lines of the whole document, see Document; None: no data yet
         )
-        self.open: list[_Part] = []
+        self.open: list[_OpenPart] = []
         self.values = 0
         self.line = 1  # line of the event that is being processed, from 1
 
@@ -211,7 +211,7 @@ class _Builder:
         """Raise a ConfigError at the present line for an unsupported part of YAML, described by `got`."""
         raise ConfigError(f"{self.name}:{self.line}: expected plain data, got {got}")
 
-    def _key(self, part: "_Part", key: str) -> None:
+    def _key(self, part: "_OpenPart", key: str) -> None:
         """Set the key of the next value of a mapping; raise a ConfigError if the mapping already has the key."""
         if key in part.data:
             self._refuse(f"the key {shown(key)} a second time")
@@ -223,10 +223,10 @@ class _Builder:
             self._refuse("a list or a mapping as a key")
         if len(self.open) >= MAX_DEPTH:
             self._refuse(f"more than {MAX_DEPTH} levels")
-        self.open.append(_Part(is_mapping, self.line))
+        self.open.append(_OpenPart(is_mapping, self.line))
 
 
-class _Part:
+class _OpenPart:
     """List or mapping under construction."""
 
     __slots__ = ("awaits_key", "data", "is_mapping", "is_on_one_line", "key", "key_line", "line", "lines")

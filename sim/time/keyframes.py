@@ -132,7 +132,7 @@ class PendingSnapshot:
         self._stream, self._kept = file.getvalue(), tuple(pickler.kept)
         self._arrays = marshal.dumps(pickler.array_rows)
         self._owners = pickler.owners
-        self._stale = stale.rows_of(world.stamped(), _SMALL)
+        self._stale_segments = stale.rows_of(world.stamped(), _SMALL)
         # Small buffers are copied at once: code that only displays the world may change cached numbers in them.
         self._memories = BufferSet(pickler.memories, _SMALL, tuple(pickler.places))
         self.size = self._memories.size
@@ -152,8 +152,8 @@ class PendingSnapshot:
             The keyframe; None if the pool has no room for it.
         """
         touched = TouchedPages(self._memories)
-        self._stale["page"] = touched.places(self._stale["address"], self._stale["size"])
-        stale.wipe_rows(bare(self._stale), touched.entries, mmap.PAGESIZE, self.pace)
+        self._stale_segments["page"] = touched.places(self._stale_segments["address"], self._stale_segments["size"])
+        stale.wipe_rows(bare(self._stale_segments), touched.entries, mmap.PAGESIZE, self.pace)
         content = pool.kept(self._memories, like.content if like else None, touched, self.pace)
         if content is None:
             return None
@@ -336,14 +336,14 @@ def _reduced_error(error: BaseException, reduced: Any) -> Any:
     base = _built_in_base(type(error))
     if not isinstance(reduced, tuple) or type(error).__reduce__ is not base.__reduce__:
         return reduced
-    return _new_error, (base, *reduced[:2]), *reduced[2:]
+    return _new_exception, (base, *reduced[:2]), *reduced[2:]
 
 
 def _built_in_base(kind: type[BaseException]) -> type[BaseException]:
     return next(each for each in kind.__mro__ if each.__module__ == "builtins")
 
 
-def _new_error(base: type[BaseException], kind: type[BaseException], args: tuple[Any, ...]) -> BaseException:
+def _new_exception(base: type[BaseException], kind: type[BaseException], args: tuple[Any, ...]) -> BaseException:
     error = base.__new__(kind, *args)
     base.__init__(error, *args)
     return error
@@ -487,10 +487,10 @@ class _TrialPickler(_Pickler):
 
     def __init__(self, file: io.BytesIO, left_out: list[object]) -> None:
         super().__init__(file)
-        self._left_out = {id(each) for each in left_out}
+        self._left_out_ids = {id(each) for each in left_out}
 
     def persistent_id(self, obj: Any) -> tuple[int, int] | None:
-        if id(obj) in self._left_out or isinstance(obj, Grid):
+        if id(obj) in self._left_out_ids or isinstance(obj, Grid):
             return _KEPT_REFERENCE, self._kept_number(obj)
         return super().persistent_id(obj)
 

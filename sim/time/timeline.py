@@ -155,7 +155,7 @@ class Timeline:
         self.log.begin(world.replace_queue(()))
         self._head = self._prepared(_Cursor(world))
         self.history.note_digest(world.digest())
-        self._set_keyframe(self._head)
+        self._take_keyframe(self._head)
         self._apply_commands(self._head)
 
     def _begin(self, setup: Callable[[], World], track: Track, log: Log) -> None:
@@ -187,7 +187,7 @@ class Timeline:
         """
         other = Timeline.__new__(Timeline)
         shown = self.tick if tick is None else tick
-        self._finish_keyframe()
+        self._wait_for_keyframe()
         track = self._track.fork(self.recorded_end) if store is None else self._track.fork_into(store, shown)
         other._begin(self.setup, track, self.log.copy())
         other.history, other.horizon = self.history.copy(), self.horizon
@@ -196,7 +196,7 @@ class Timeline:
 
     def close(self) -> None:
         """Free the memory of the keyframes. The timeline must not be used afterwards."""
-        self._finish_keyframe()
+        self._wait_for_keyframe()
         self._track.close()
 
     @property
@@ -329,7 +329,7 @@ class Timeline:
         """
         if self.is_being_read or not self.is_measuring:
             return False
-        self._finish_keyframe()
+        self._wait_for_keyframe()
         if not self.world.refresh_optima(A_TICK):
             self.world.measuring.spend(1)
         return True
@@ -343,12 +343,12 @@ class Timeline:
         """Return the cost of the cheapest path from a cell to the goal; None if unknown so far: call it each frame."""
         if self.is_being_read:
             return None
-        self._finish_keyframe()
+        self._wait_for_keyframe()
         return self.world.measuring.distance_within(cell, A_TICK)
 
     def distance(self, cell: int) -> float:
         """Return the cost of the cheapest path from a cell to the goal; finish the search, even if it takes long."""
-        self._finish_keyframe()
+        self._wait_for_keyframe()
         return self.world.measuring.distance(cell)
 
     @property
@@ -399,11 +399,11 @@ class Timeline:
         Returns:
             The number of ticks run.
         """
-        self._finish_keyframe()
+        self._wait_for_keyframe()
         passed, begin = 0, cursor.work
         while passed < ticks and cursor.work - begin < work:
             if (passed or begins_with_keyframe) and cursor.is_before_commands and self._wants_keyframe(cursor):
-                self._set_keyframe(cursor)
+                self._take_keyframe(cursor)
             self._apply_commands(cursor)
             left = min(work - (cursor.work - begin), SPACING / 2)
             most = min(ticks - passed, max(1, int(left / cursor.rate)))
@@ -458,7 +458,7 @@ class Timeline:
 
     def _apply_commands(self, cursor: _Cursor) -> None:
         """Apply the commands of the cursor's tick; if the tick is new, record new agents and messages."""
-        self._finish_keyframe()
+        self._wait_for_keyframe()
         if cursor.is_before_commands:
             cursor.look()
             if not cursor.world.ticks_to_next_event():
@@ -503,7 +503,7 @@ class Timeline:
         spacing = SPACING + (restoring_work(last) + _extra_spacing(last) if last else 0.0)
         return cursor.work - since >= spacing
 
-    def _set_keyframe(self, cursor: _Cursor) -> None:
+    def _take_keyframe(self, cursor: _Cursor) -> None:
         cursor.framed = self._track.playhead = cursor.work
         taking = self.store.begin(cursor.world, cursor.work)
         frame = self.store.read(taking, self._track.at_or_before(cursor.tick)) if taking is not None else None
@@ -528,7 +528,7 @@ class Timeline:
             if taking is not None:
                 self._pending_keyframe = self.store.read_beside(taking, before)
 
-    def _finish_keyframe(self) -> None:
+    def _wait_for_keyframe(self) -> None:
         """Wait for the keyframe that another thread is saving, if any. Call it before the world changes."""
         if self._pending_keyframe is not None:
             self.store.hurry()
@@ -567,7 +567,7 @@ class Timeline:
 
     def begin_seek(self, tick: int) -> None:
         """Start a seek to another tick; it replaces a seek in progress."""
-        self._finish_keyframe()
+        self._wait_for_keyframe()
         self._tick_before_edit = 0
         seek = _Seek(max(0, tick))
         self._plan(seek)
@@ -643,7 +643,7 @@ class Timeline:
             and cursor.is_before_commands
             and cursor.work - cursor.framed >= NEAR_SPACING
         ):
-            self._set_keyframe(cursor)
+            self._take_keyframe(cursor)
 
     def _arrive(self, cursor: _Cursor) -> None:
         """End the seek: make its cursor the present one, apply the commands of the tick, and show the last rows."""
@@ -783,7 +783,7 @@ class Timeline:
 
     def _truncate_history(self, tick: int, keeps_now: bool) -> None:
         """Discard records and keyframes after `tick`, and unless `keeps_now` the effects of the commands of `tick`."""
-        self._finish_keyframe()
+        self._wait_for_keyframe()
         self._background_seek = None
         self._track.forget_after(tick)
         self.history.truncate(tick, keeps_now)
