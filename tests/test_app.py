@@ -482,7 +482,7 @@ def test_a_window_rests_behind_a_dialog(command, theme):
     untouched(app, 20)
     app.window.player.pause()
     untouched(app, 3 * RENEWED_EVERY)
-    assert app.window.canvas._rests
+    assert app.window.canvas._is_resting
     at_rest = pixels(app)
     app.draw()
     assert (pixels(app) == at_rest).all()

@@ -1465,8 +1465,8 @@ def test_no_column_of_the_comparison_is_cut(size: tuple[int, int]) -> None:
     host.show(dialog := ComparisonTable(host))
     seen = set()
     for column in range(len(SHOWN)):
-        dialog.rows._sort(column, False)
-        boxes = dialog.rows._widths()
+        dialog.rows._sort_by_column(column, False)
+        boxes = dialog.rows._column_spans()
         assert boxes[0][1] and boxes[column][1], "the names stay, and the column that is chosen is in view"
         seen |= {place for place, (left, width) in enumerate(boxes) if width}
         for place, (left, width) in enumerate(boxes):
@@ -1478,12 +1478,12 @@ def test_no_column_of_the_comparison_is_cut(size: tuple[int, int]) -> None:
 def test_arrows_in_the_head_bring_the_other_columns() -> None:
     host = FakeHost((1000, 700))
     host.show(dialog := ComparisonTable(host))
-    first = [place for place, (_, width) in enumerate(dialog.rows._widths()) if width]
-    dialog.rows._pressed(dialog.rows.element.rect.width - dialog.px(4), 4)
-    later = [place for place, (_, width) in enumerate(dialog.rows._widths()) if width]
+    first = [place for place, (_, width) in enumerate(dialog.rows._column_spans()) if width]
+    dialog.rows._handle_press(dialog.rows.element.rect.width - dialog.px(4), 4)
+    later = [place for place, (_, width) in enumerate(dialog.rows._column_spans()) if width]
     assert later[0] == 0 and later[1] == first[-1], "the last one that was seen is the first one now"
-    dialog.rows._pressed(dialog.px(140), 4)
-    assert [place for place, (_, width) in enumerate(dialog.rows._widths()) if width] == first
+    dialog.rows._handle_press(dialog.px(140), 4)
+    assert [place for place, (_, width) in enumerate(dialog.rows._column_spans()) if width] == first
 
 
 def test_the_help_page_scrolls_rather_than_be_too_small_to_read() -> None:

@@ -375,5 +375,5 @@ def test_no_column_of_the_table_is_cut(sheet: ExperimentSheet, monkeypatch: pyte
     sheet.rebuild()
     pen = sheet.pen
     assert 2 < len(sheet.rows.columns) < len(sheets.COLUMNS) and sheet.rows.items
-    for column, (_, width) in zip(sheet.rows.columns, sheet.rows._widths(), strict=True):
+    for column, (_, width) in zip(sheet.rows.columns, sheet.rows._column_spans(), strict=True):
         assert pen.text_width(column.title, 12) + 12 <= width, column.title

@@ -28,7 +28,7 @@ def draw_around(desk: ViewContext, boxes: PanelBoxes, panel: Panel, place: int) 
         HitRegion(f"panel:{panel.key}", boxes.header, focus, panel.view.spec.summary, desk.key_of(f"focus_{place + 1}"))
     )
     panel_header.draw(desk, boxes.header, panel, place)
-    _draw_hud(desk, boxes, panel)
+    _draw_numbers(desk, boxes, panel)
 
 
 def draw_over(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
@@ -38,9 +38,9 @@ def draw_over(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     if panel.branch:
         _draw_branch(desk, boxes, panel)
     if panel.view.offence is not None:
-        _draw_offence(canvas, boxes.map, panel)
+        _draw_violation(canvas, boxes.map, panel)
     if panel.crowd is not None and panel.member is not None:
-        _draw_member(canvas, boxes.map, panel.member)
+        _draw_shown_member(canvas, boxes.map, panel.member)
     edge = canvas.palette.accent if is_focused and len(desk.scene.shown_panels) > 1 else canvas.palette.edge
     canvas.outline(boxes.whole, edge, 8, 1.5 if is_focused else 1)
 
@@ -83,12 +83,12 @@ def _free_corner(desk: ViewContext, boxes: PanelBoxes, panel: Panel, size: tuple
     right, foot = x + map_width - width - gap, y + map_height - height - gap
     corners = [pygame.Rect(*at, width, height) for at in ((x + gap, y + gap), (x + gap, foot), (right, y + gap))]
     corners.append(pygame.Rect(right, foot, width, height))
-    in_the_way = _in_the_way(desk, boxes, panel)
+    in_the_way = _occupied_rects(desk, boxes, panel)
     found = next((corner for corner in corners if corner.collidelist(in_the_way) < 0), corners[0])
     return found.x, found.y, width, height
 
 
-def _in_the_way(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> list[pygame.Rect]:
+def _occupied_rects(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> list[pygame.Rect]:
     """Return the rectangles that a text on the map must not hide.
 
     They are the marks of the agent, the names of switches, and whatever occupies other corners.
@@ -114,7 +114,7 @@ def _in_the_way(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> list[pyga
     return marks + names
 
 
-def _draw_offence(canvas: Canvas, box: Box, panel: Panel) -> None:
+def _draw_violation(canvas: Canvas, box: Box, panel: Panel) -> None:
     """Draw why the referee stopped the agent, or what failed in its file.
 
     It is at the top of the map, because messages are at the bottom.
@@ -134,7 +134,7 @@ def _draw_offence(canvas: Canvas, box: Box, panel: Panel) -> None:
     canvas.spot(HitRegion(f"offence:{panel.key}", place, None, f"The agent {offence.word}, and stands still: {text}"))
 
 
-def _draw_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
+def _draw_shown_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
     """Draw which agent's search a crowd's panel shows, in the lower left corner of the map."""
     px = canvas.px
     text = f"{view.label}: {view.state_word}, {wording.ratio(view.metrics.suboptimality)} x optimal"
@@ -149,21 +149,21 @@ def _draw_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
 # --- the numbers ----------------------------------------------------------------------------------
 
 
-def _draw_hud(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
+def _draw_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     """Draw the numbers, most important first and as many as fit, and the meter of the budget."""
     px, box = desk.canvas.px, boxes.hud
     if box[3] < px(30):
         return
     has_two_rows = box[3] >= px(HUD + HUD_ROW)
     if boxes.has_side:
-        _draw_list(desk, box, panel)
+        _draw_number_list(desk, box, panel)
     elif box[2] >= px(COLUMNS_FROM if has_two_rows else TWO_ROWS_BELOW):
-        _draw_columns(desk, box, panel)
+        _draw_number_columns(desk, box, panel)
     else:
-        _draw_pairs(desk, box, panel)
+        _draw_number_pairs(desk, box, panel)
 
 
-def _draw_list(desk: ViewContext, box: Box, panel: Panel) -> None:
+def _draw_number_list(desk: ViewContext, box: Box, panel: Panel) -> None:
     """Draw one number per line to the right of the map, with its name on the left; the meter is at the bottom."""
     canvas = desk.canvas
     px, y = canvas.px, box[1]
@@ -176,7 +176,13 @@ def _draw_list(desk: ViewContext, box: Box, panel: Panel) -> None:
         place = (left, middle - px(10), right - left, px(20))
         canvas.spot(HitRegion(f"hud:{panel.key}:{field.name}", place, None, f"{field.name}: {field.tip}"))
         used = canvas.text(
-            (right, middle), field.value, size=13, face="mono", colour=_ink(canvas, field), align="right", middle=True
+            (right, middle),
+            field.value,
+            size=13,
+            face="mono",
+            colour=_number_colour(canvas, field),
+            align="right",
+            middle=True,
         )
         room = right - left - used - px(6)
         name = field.shown_name if canvas.text_width(field.shown_name, 12) <= room else field.short_name
@@ -198,7 +204,7 @@ def _draw_foot_meter(desk: ViewContext, panel: Panel, box: Box) -> int:
     return top
 
 
-def _draw_columns(desk: ViewContext, box: Box, panel: Panel) -> None:
+def _draw_number_columns(desk: ViewContext, box: Box, panel: Panel) -> None:
     """Draw each number below its name, in one or two rows; the meter is on the right."""
     canvas = desk.canvas
     x, y, width, height = box
@@ -216,11 +222,11 @@ def _draw_columns(desk: ViewContext, box: Box, panel: Panel) -> None:
                 return
         canvas.spot(HitRegion(f"hud:{panel.key}:{field.name}", (left, top, column, px(36)), None, field.tip))
         canvas.text((left, top), field.shown_name, size=12, colour=canvas.palette.dim)
-        canvas.text((left, top + value_below), field.value, size=14, face="mono", colour=_ink(canvas, field))
+        canvas.text((left, top + value_below), field.value, size=14, face="mono", colour=_number_colour(canvas, field))
         left += column + px(14)
 
 
-def _draw_pairs(desk: ViewContext, box: Box, panel: Panel) -> None:
+def _draw_number_pairs(desk: ViewContext, box: Box, panel: Panel) -> None:
     """Draw numbers to the right of their names, in as many lines as fit; the meter is a thin bar below them."""
     canvas = desk.canvas
     x, y, width, height = box
@@ -243,7 +249,12 @@ def _draw_pairs(desk: ViewContext, box: Box, panel: Panel) -> None:
         canvas.spot(HitRegion(f"hud:{panel.key}:{field.name}", place, None, f"{field.name}: {field.tip}"))
         canvas.text((left, middle), shown, size=12, colour=canvas.palette.dim, middle=True)
         canvas.text(
-            (left + begin, middle + px(1)), field.value, size=12, face="mono", colour=_ink(canvas, field), middle=True
+            (left + begin, middle + px(1)),
+            field.value,
+            size=12,
+            face="mono",
+            colour=_number_colour(canvas, field),
+            middle=True,
         )
         lefts[line] += needed + px(12)
 
@@ -252,7 +263,7 @@ def _fields(panel: Panel) -> list[wording.Number]:
     return wording.hud_fields(panel.view) if panel.crowd is None else wording.crowd_fields(panel.crowd)
 
 
-def _ink(canvas: Canvas, field: wording.Number) -> Colour:
+def _number_colour(canvas: Canvas, field: wording.Number) -> Colour:
     return canvas.palette.warning if field.is_warning else canvas.palette.text
 
 
@@ -277,7 +288,7 @@ def _gauge_of(desk: ViewContext, panel: Panel) -> _Gauge | None:
     the last ticks compared with the limit; None if they were not measured.
     """
     if panel.crowd is not None:
-        return _milliseconds(panel, panel.crowd) if panel.crowd.tick_ms else None
+        return _milliseconds_gauge(panel, panel.crowd) if panel.crowd.tick_ms else None
     view = panel.view
     used, budget = spent(desk, view)
     is_warning = used > budget or view.metrics.over_budget > 0
@@ -285,7 +296,7 @@ def _gauge_of(desk: ViewContext, panel: Panel) -> _Gauge | None:
     return _Gauge(f"{short} this tick", short, used / budget, is_warning, _meter_tip(view, budget))
 
 
-def _milliseconds(panel: Panel, crowd: Crowd) -> _Gauge:
+def _milliseconds_gauge(panel: Panel, crowd: Crowd) -> _Gauge:
     limit = panel.world.tick_ms or GAME_MS
     tip = "milliseconds of a tick, all agents of this crowd together, the median of the last ticks, against the "
     tip += f"{limit:g} that "

@@ -24,7 +24,7 @@ def flip(desk: ViewContext, name: str) -> None:
         desk.tell(turning.flip_switch(desk.session, name))
 
 
-def _flip_in(desk: ViewContext, key: PanelKey, name: str) -> None:
+def _flip_in_branch(desk: ViewContext, key: PanelKey, name: str) -> None:
     """Flip a switch in the branch of a panel."""
     desk.session.focus(key)
     flip(desk, name)
@@ -88,7 +88,9 @@ def _beside(desk: ViewContext, area: Box, name: str, place: Box, taken: Sequence
 def _draw_name(desk: ViewContext, panel: Panel, name: str, box: Box, is_blocked: bool) -> None:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     tip = f"{'Free' if is_blocked else 'Block'} {name}"
-    hot = canvas.spot(HitRegion(f"bridge:{panel.key}:{name}", box, partial(_flip_in, desk, panel.key, name), tip))
+    hot = canvas.spot(
+        HitRegion(f"bridge:{panel.key}:{name}", box, partial(_flip_in_branch, desk, panel.key, name), tip)
+    )
     ground = palette.warning if is_blocked else palette.accent
     is_pointed = name == desk.state.pointed_switch
     canvas.fill(box, mix(palette.surface, ground, 0.4 if hot or is_pointed else 0.12), 8)

@@ -30,7 +30,7 @@ def save(desk: ViewContext, path: Path) -> None:
         path: Target file; its suffix, one of SUFFIXES, determines the format.
     """
     charts.complete(desk)
-    make = {".svg": _svg, ".png": _png, ".csv": _csv}[path.suffix.lower()]
+    make = {".svg": _svg_bytes, ".png": _png_bytes, ".csv": _csv}[path.suffix.lower()]
     write_atomically(path, make(desk))
 
 
@@ -58,7 +58,7 @@ def _short(value: float) -> Cell:
 # --- pictures -------------------------------------------------------------------------------------
 
 
-def _png(desk: ViewContext) -> bytes:
+def _png_bytes(desk: ViewContext) -> bytes:
     """Return the charts as PNG, drawn by the same code as in the window at twice the usual size."""
     shown = charts.shown_charts(desk)
     size = (round(WIDTH * PNG_SCALE), round((LEGEND + HEIGHT * len(shown)) * PNG_SCALE))
@@ -78,7 +78,7 @@ def _png(desk: ViewContext) -> bytes:
     return png_bytes(np.ascontiguousarray(pygame.surfarray.pixels2d(surface).T & np.uint32(0xFFFFFF)))
 
 
-def _svg(desk: ViewContext) -> bytes:
+def _svg_bytes(desk: ViewContext) -> bytes:
     """Return the charts as SVG with a transparent background, so that they fit any page."""
     shown = charts.shown_charts(desk)
     height = LEGEND + HEIGHT * len(shown)

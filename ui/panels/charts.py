@@ -46,24 +46,24 @@ class Chart:
     has_points: bool = False  # whether to mark each value with a dot, for charts with few values
 
 
-def _suboptimality(desk: ViewContext, panel: Panel) -> Values:
+def _suboptimality_values(desk: ViewContext, panel: Panel) -> Values:
     """Return the cost of the present walk over the optimal cost, by tick; each trial is a new walk."""
     trail = desk.session.run.trails[panel.key]
     begun = np.where(trail.marks & log.TRIAL, trail.cost, 0.0)
-    return _over_optimal(trail.cost - np.maximum.accumulate(begun), panel)
+    return _ratio_to_optimal(trail.cost - np.maximum.accumulate(begun), panel)
 
 
-def _trial_costs(desk: ViewContext, panel: Panel) -> Values:
-    return _over_optimal(np.array([trial.cost for trial in panel.subject.trials]), panel)
+def _trial_cost_ratios(desk: ViewContext, panel: Panel) -> Values:
+    return _ratio_to_optimal(np.array([trial.cost for trial in panel.subject.trials]), panel)
 
 
-def _over_optimal(cost: Values, panel: Panel) -> Values:
+def _ratio_to_optimal(cost: Values, panel: Panel) -> Values:
     """Return costs divided by the cost of the cheapest path between the agent's start and goal."""
     optimal = panel.subject.metrics.optimal
     return cost / optimal if 0 < optimal < np.inf else np.zeros(0)
 
 
-def _distances(desk: ViewContext, panel: Panel) -> Values:
+def _distance_values(desk: ViewContext, panel: Panel) -> Values:
     session = desk.session
     timeline = session.run.tree[panel.key.branch].timeline
     known, cells = desk.distances_of(panel), session.run.trails[panel.key].cells
@@ -84,7 +84,7 @@ TRIALS = Chart(
     "Cost / optimal by trial",
     "What each walk from start to goal cost, of agents that keep what they learned: down to 1 when they converge, "
     "though not always step by step",
-    _trial_costs,
+    _trial_cost_ratios,
     wording.ratio,
     "trial",
     1,
@@ -92,12 +92,18 @@ TRIALS = Chart(
 )
 
 CHARTS = (
-    Chart("cost", "Cost / optimal", "Cost walked so far over the optimal cost, by tick", _suboptimality, wording.ratio),
+    Chart(
+        "cost",
+        "Cost / optimal",
+        "Cost walked so far over the optimal cost, by tick",
+        _suboptimality_values,
+        wording.ratio,
+    ),
     Chart(
         "distance",
         "Distance to the goal",
         "True distance from the agent to the goal, by tick, on the map as it is now: back-moves are rises",
-        _distances,
+        _distance_values,
         wording.cost,
     ),
     Chart(
@@ -162,10 +168,14 @@ def whose(panels: Sequence[Panel]) -> list[str]:
     crowds = [panel for panel in panels if panel.crowd is not None]
     if crowds and all(panel.mind is None for panel in crowds):
         return ["No line of a crowd: point at a unit, or click one"]
-    return [_whose(panel.crowd, panel.mind) for panel in crowds if panel.crowd is not None and panel.mind is not None]
+    return [
+        _shown_agent_sentence(panel.crowd, panel.mind)
+        for panel in crowds
+        if panel.crowd is not None and panel.mind is not None
+    ]
 
 
-def _whose(crowd: Crowd, shown: WalkerView) -> str:
+def _shown_agent_sentence(crowd: Crowd, shown: WalkerView) -> str:
     return (
         f"{crowd.name}: the line of {shown.label}, which is {'followed' if crowd.picked == shown.id else 'pointed at'}"
     )

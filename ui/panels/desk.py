@@ -22,11 +22,11 @@ from ui.model.state import State
 from ui.widgets.canvas import Canvas
 
 
-def _nothing_runs(command_id: str) -> None:
+def _ignore_command(command_id: str) -> None:
     """Ignore a command: in a picture no control does anything."""
 
 
-def _always() -> bool:
+def _return_true() -> bool:
     """Return True: a picture has no defaults to differ from."""
     return True
 
@@ -41,12 +41,12 @@ class ViewContext:
     player: Player
     scene: MapView
     canvas: Canvas = field(default_factory=Canvas)
-    run: Callable[[str], None] = _nothing_runs  # callback that runs a command by its id
+    run: Callable[[str], None] = _ignore_command  # callback that runs a command by its id
     keys: Mapping[str, str] = field(default_factory=dict)  # keyboard shortcuts by command id
     tips: Mapping[str, str] = field(default_factory=dict)  # tooltips by command id
     # True distances; distances_of() describes the keys.
     distances: dict[object, Distances] = field(default_factory=dict)
-    is_default_view: Callable[[], bool] = _always  # whether layers, heat and camera links have the user's defaults
+    is_default_view: Callable[[], bool] = _return_true  # whether layers, heat and camera links have the user's defaults
     is_picture: bool = False  # whether this is a picture, in which nothing can be clicked
 
     @property

@@ -43,7 +43,7 @@ class ViewOverrides:
 
     def __init__(self, desk: ViewContext, cameras: Cameras) -> None:
         self.desk, self.cameras = desk, cameras
-        self._speed: _Override[int] | None = None
+        self._speed_override: _Override[int] | None = None
         self._tab: _Override[str] | None = None
 
     # --- the user's defaults ------------------------------------------------------------------------
@@ -73,7 +73,7 @@ class ViewOverrides:
         It is the user's own speed, or the present one if the user changed the speed that the file asked for.
         """
         now = self.desk.player.speed
-        return now if self._speed is None else self._speed.own_value(now)
+        return now if self._speed_override is None else self._speed_override.own_value(now)
 
     # --- opening a file -----------------------------------------------------------------------------
 
@@ -83,7 +83,7 @@ class ViewOverrides:
         self.desk.player.set_speed(self.own_speed)
         if self._tab is not None:
             self.desk.settings.sidebar_tab = self._tab.own_value(self.desk.settings.sidebar_tab)
-        self._speed = self._tab = None
+        self._speed_override = self._tab = None
 
     def forget_cameras(self) -> None:
         """Show the whole map in every panel, with cameras linked if that is the user's default."""
@@ -101,23 +101,23 @@ class ViewOverrides:
         except ConfigError as error:
             self.desk.say(f"not all of the file's view could be used: {error.problems[0]}")
             return
-        self._dress_layers(look, view)
+        self._apply_layers(look, view)
         if "speed" in view:
-            self._speed = _Override(self.desk.player.speed, clock.nearest(look.speed))
-            self.desk.player.set_speed(self._speed.of_file)
+            self._speed_override = _Override(self.desk.player.speed, clock.nearest(look.speed))
+            self.desk.player.set_speed(self._speed_override.of_file)
         if "camera" in view or "cameras" in view:
-            self._turn_cameras(look)
+            self._apply_cameras(look)
         if look.tab is not None and "sidebar" in view:
             self._tab = _Override(self.desk.settings.sidebar_tab, look.tab)
             self.desk.settings.sidebar_tab = look.tab
 
-    def _dress_layers(self, look: Look, view: Mapping[str, Any]) -> None:
+    def _apply_layers(self, look: Look, view: Mapping[str, Any]) -> None:
         layers = self.desk.scene.layers
         layers.visible = dict(look.visible) if "layers" in view else layers.visible
         layers.heat = look.heat if "heat" in view else layers.heat
         layers.region_level = look.region_level
 
-    def _turn_cameras(self, look: Look) -> None:
+    def _apply_cameras(self, look: Look) -> None:
         self.cameras.follows = look.follows
         self.cameras.is_linked = not look.own_parts
         for panel, boxes in self.desk.scene.panels():

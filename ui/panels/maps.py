@@ -13,11 +13,11 @@ Indicator = Callable[[int, int], int]
 """Draw the recording indicator, right-aligned at x and centred at y; return its left edge."""
 
 
-def _no_hand(panel: Panel) -> ToolPreview:
+def _no_tool_preview(panel: Panel) -> ToolPreview:
     return ToolPreview()
 
 
-def draw_panels(desk: ViewContext, hand: Callable[[Panel], ToolPreview] = _no_hand) -> None:
+def draw_panels(desk: ViewContext, hand: Callable[[Panel], ToolPreview] = _no_tool_preview) -> None:
     """Draw all panels of the scene.
 
     Args:

@@ -6,7 +6,7 @@ from ui.widgets.canvas import Canvas
 WIDTH, HEIGHT = 16, 18
 
 _BLACK, _WHITE = (0, 0, 0), (255, 255, 255)
-_DARK_BELOW = 0.18  # luminance at which black and white text have the same contrast
+_MAX_DARK_LUMINANCE = 0.18  # luminance at which black and white text have the same contrast
 
 
 def draw(canvas: Canvas, left: int, middle: int, place: int) -> int:
@@ -22,7 +22,7 @@ def draw(canvas: Canvas, left: int, middle: int, place: int) -> int:
 
 def ink_on(ground: Colour) -> Colour:
     """Return black or white, whichever has more contrast with the background."""
-    return _WHITE if luminance(ground) < _DARK_BELOW else _BLACK
+    return _WHITE if luminance(ground) < _MAX_DARK_LUMINANCE else _BLACK
 
 
 def luminance(colour: Colour) -> float:

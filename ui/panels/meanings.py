@@ -85,7 +85,7 @@ def meanings(desk: ViewContext) -> list[tuple[str, str]]:
     found = [("heat", _heat_meaning(desk))] if hot else []
     if any(panel.crowd is not None for panel in desk.scene.shown_panels):
         found.append(("crowd", CROWD))
-    if _has_numbers(desk):
+    if _shows_cell_numbers(desk):
         found.append(("numbers", NUMBERS))
     if desk.player.is_slow_motion:
         found.append(("step", STEP))
@@ -113,7 +113,7 @@ def _groups(desk: ViewContext) -> list[tuple[str, str]]:
     return [(f"groups:{name}", text) for name, text in GROUPS.items() if name in names]
 
 
-def _has_numbers(desk: ViewContext) -> bool:
+def _shows_cell_numbers(desk: ViewContext) -> bool:
     least = TEXT_FROM_PX * desk.scene.scale
     return any(desk.scene.camera(panel.key, boxes).zoom >= least for panel, boxes in desk.scene.panels())
 

@@ -19,7 +19,7 @@ def draw(desk: ViewContext) -> None:
     wides = [canvas.text_width(i.label, 13) + canvas.text_width(i.key, 11, "mono") + px(48) for i in menu.items]
     width = max(*wides, canvas.text_width(menu.title, 12, "bold") + px(28), px(180))
     height = px(HEAD + LINE * len(menu.items) + 2 * PAD)
-    x, y = _kept_inside(menu.position, (width, height), canvas.surface.get_size())
+    x, y = _clamped_to_window(menu.position, (width, height), canvas.surface.get_size())
     canvas.fill((x, y, width, height), palette.raised, 8)
     canvas.outline((x, y, width, height), palette.edge, 8)
     canvas.spot(HitRegion("menu", (x, y, width, height)))
@@ -38,15 +38,15 @@ def draw(desk: ViewContext) -> None:
 
 def choosing(desk: ViewContext, menu: Menu, action: Action) -> Callable[[], None]:
     """Return a callback that closes the menu and then runs an action, because the action may open another menu."""
-    return partial(_choose, desk, menu, action)
+    return partial(_close_and_run, desk, menu, action)
 
 
-def _choose(desk: ViewContext, menu: Menu, action: Action) -> None:
+def _close_and_run(desk: ViewContext, menu: Menu, action: Action) -> None:
     if desk.state.menu is menu:
         desk.state.menu = None
     action()
 
 
-def _kept_inside(position: tuple[int, int], size: tuple[int, int], window: tuple[int, int]) -> tuple[int, int]:
+def _clamped_to_window(position: tuple[int, int], size: tuple[int, int], window: tuple[int, int]) -> tuple[int, int]:
     x, y = (max(0, min(at, whole - own)) for at, own, whole in zip(position, size, window, strict=True))
     return x, y

@@ -38,7 +38,7 @@ def _nothing() -> None:
 
 
 @dataclass
-class _Kept:
+class _CachedPicture:
     """Cached picture of a minimap."""
 
     picture: pygame.Surface
@@ -51,13 +51,13 @@ class _Kept:
 class Minimap:
     """Minimaps of all panels, with a cache of their pictures."""
 
-    kept: dict[Shows, _Kept] = field(default_factory=dict)
-    _has_renewed: bool = False  # whether a picture was redrawn in this frame: at most one outdated picture per frame is
+    kept: dict[Shows, _CachedPicture] = field(default_factory=dict)
+    _has_redrawn: bool = False  # whether a picture was redrawn in this frame: at most one outdated picture per frame is
 
     def draw(self, desk: ViewContext, go: Go) -> None:
         """Draw a minimap in every panel that needs one, and drop the cached pictures of all others."""
         panels = desk.scene.panels()
-        self._has_renewed = False
+        self._has_redrawn = False
         for panel, boxes in panels:
             camera = desk.scene.camera(panel.key, boxes)
             if is_wanted(desk, boxes, camera):
@@ -95,10 +95,10 @@ class Minimap:
         look, key = (desk.palette.name, side, desk.session.generation), shows(panel)
         kept = self.kept.get(key)
         is_old = kept is not None and kept.version != grid.version and now - kept.at > AGAIN_S
-        if kept is None or kept.look != look or (is_old and not self._has_renewed):
+        if kept is None or kept.look != look or (is_old and not self._has_redrawn):
             picture = thumbnail(grid, panel.view.start, panel.view.goal, (side, side), desk.palette)
-            kept = self.kept[key] = _Kept(picture, look, grid.version, now)
-            self._has_renewed = True
+            kept = self.kept[key] = _CachedPicture(picture, look, grid.version, now)
+            self._has_redrawn = True
         return kept.picture
 
 

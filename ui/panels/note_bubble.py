@@ -32,7 +32,7 @@ class NoteBubble:
         pointing.draw(desk, (note.points_at,))
         around = found[1].map
         ring = pointing.radius(desk, *found)
-        is_low = self._is_low(note, around, target)
+        is_low = self._is_at_bottom(note, around, target)
         box = _place(desk, around, note.text, is_low)
         if pygame.Rect(box).inflate(2 * ring, 2 * ring).collidepoint(target):
             self._side = note, around, not is_low
@@ -42,7 +42,7 @@ class NoteBubble:
             _draw_line(desk, box, target, ring)
         _draw_bubble(desk, box, note)
 
-    def _is_low(self, note: Note, around: Box, target: tuple[int, int]) -> bool:
+    def _is_at_bottom(self, note: Note, around: Box, target: tuple[int, int]) -> bool:
         """Return whether the note is at the bottom of the map; a note drawn before keeps its side."""
         if self._side is None or self._side[:2] != (note, around):
             _, top, _, height = around

@@ -70,7 +70,7 @@ def dim(desk: ViewContext, boxes: Sequence[Box] | None = None) -> None:
             None to dim the whole window.
     """
     surface = desk.canvas.surface
-    veil = _veil(surface.get_size(), desk.palette.window)
+    veil = _dim_layer(surface.get_size(), desk.palette.window)
     if boxes is None:
         surface.blit(veil, (0, 0))
         return
@@ -82,7 +82,7 @@ def dim(desk: ViewContext, boxes: Sequence[Box] | None = None) -> None:
 
 
 @lru_cache(maxsize=1)
-def _veil(size: tuple[int, int], colour: Colour) -> pygame.Surface:
+def _dim_layer(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     veil = pygame.Surface(size)
     veil.fill(colour)
     veil.set_alpha(150)
@@ -97,7 +97,7 @@ class Corners:
     """
 
     def __init__(self) -> None:
-        self._beneath: list[tuple[pygame.Surface, tuple[int, int]]] = []
+        self._saved_pixels: list[tuple[pygame.Surface, tuple[int, int]]] = []
 
     def keep(self, surface: pygame.Surface, cards: Sequence[pygame.Rect], side: int) -> None:
         """Save the pixels under the corners, before dialogs are drawn.
@@ -107,17 +107,17 @@ class Corners:
             cards: Rectangles of the dialogs.
             side: Side of a saved corner in pixels.
         """
-        self._beneath = []
+        self._saved_pixels = []
         for card in cards:
             for x in (card.left, card.right - side):
                 for y in (card.top, card.bottom - side):
                     piece = pygame.Rect(x, y, side, side).clip(surface.get_rect())
                     if piece.width and piece.height:  # the corner of a card larger than the window is out of sight
-                        self._beneath.append((surface.subsurface(piece).copy(), piece.topleft))
+                        self._saved_pixels.append((surface.subsurface(piece).copy(), piece.topleft))
 
     def put_back(self, surface: pygame.Surface) -> None:
         """Restore the pixels saved in the last frame."""
-        for piece, place in self._beneath:
+        for piece, place in self._saved_pixels:
             surface.blit(piece, place)
 
 
@@ -125,7 +125,7 @@ class Tooltip:
     """Tooltip of the control under the pointer, shown after the pointer has rested on it for TOOLTIP_DELAY_S."""
 
     def __init__(self) -> None:
-        self._spot_id, self._since = "", 0.0
+        self._hovered_id, self._hovered_since_s = "", 0.0
         self.box: Box | None = None  # rectangle of the visible tooltip in pixels; None while hidden
 
     def draw(self, canvas: Canvas) -> None:
@@ -134,9 +134,9 @@ class Tooltip:
         spot = canvas.hit_test(canvas.mouse) if canvas.held is None else None
         found = spot.id if spot is not None and spot.tip else ""
         now = time.monotonic()
-        if found != self._spot_id or not found:
-            self._spot_id, self._since = found, now
-        elif spot is not None and now - self._since > TOOLTIP_DELAY_S:
+        if found != self._hovered_id or not found:
+            self._hovered_id, self._hovered_since_s = found, now
+        elif spot is not None and now - self._hovered_since_s > TOOLTIP_DELAY_S:
             self.box = canvas.tooltip(spot)
 
 

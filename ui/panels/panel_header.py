@@ -24,7 +24,7 @@ from ui.widgets.canvas import Canvas, HitRegion
 ICON, ICON_GAP, ICONS = 20, 2, 2  # side of a button, gap after it (both in design units), and number of buttons
 PREPARING = "preparing"
 _PREPARING_TIP = "Its kernels are being compiled, which happens once; all agents wait for it"
-_WHOLE = "All agents of this crowd: sort them, and follow one"
+_CROWD_TIP = "All agents of this crowd: sort them, and follow one"
 STATE_PAD = 16  # padding of the chip around a state, left and right together, in design units
 STATE_GAP = 8
 NAME_GAP = 7
@@ -84,18 +84,18 @@ def _draw_two_rows(
     canvas, px, (margin, left, right), middle = desk.canvas, desk.canvas.px, places, row[0] + row[1] // 2
     below, chips = middle + px(HEADER_ROW), _chips(desk, panel)
     telling = sum(_chip_width(canvas, chip) for chip in chips if chip.tells_apart)
-    fits_long = margin + telling + px(STATE_GAP) + _widest(desk, panel, wording.LONG_STATES) <= right
+    fits_long = margin + telling + px(STATE_GAP) + _max_state_width(desk, panel, wording.LONG_STATES) <= right
     words = wording.LONG_STATES if fits_long else wording.SHORT_STATES
     end = _draw_state(desk, panel, margin, right, below, words) - px(STATE_GAP)
     chips = _draw_chips(canvas, chips, margin, end, below)
     # Distinguishing chips without room in the second row go next to the name, or replace it.
     if chips and chips[0].tells_apart and _shares_name(desk, panel):
-        telling = _telling_within(desk, panel, chips, right - left, right)
-        icons = _icons_within(desk, right - left - telling - px(MIN_NAME + NAME_GAP)) if is_pointed else 0
+        telling = _distinguishing_width(desk, panel, chips, right - left, right)
+        icons = _icon_capacity(desk, right - left - telling - px(MIN_NAME + NAME_GAP)) if is_pointed else 0
         right = _draw_icons(desk, right, middle, panel, icons)
         _draw_chips(canvas, chips, _draw_name(desk, panel, left, right - telling, row), right, middle)
         return
-    icons = _icons_beside(desk, panel, right - left, is_pointed)
+    icons = _icon_count(desk, panel, right - left, is_pointed)
     _draw_name(desk, panel, left, _draw_icons(desk, right, middle, panel, icons), row)
 
 
@@ -113,15 +113,15 @@ def _draw_one_row(
     """
     canvas, px, middle, (left, right) = desk.canvas, desk.canvas.px, row[0] + row[1] // 2, ends
     chips, name = _chips(desk, panel), _label_width(canvas, panel.view)
-    short = _widest(desk, panel, wording.SHORT_STATES)
+    short = _max_state_width(desk, panel, wording.SHORT_STATES)
     free = right - left - short - px(STATE_GAP)
-    telling = _telling_within(desk, panel, chips, free, min(name, px(MAX_LABEL)))
-    icons = _icons_beside(desk, panel, free - telling, is_pointed)
-    stand_last = icons == _icons_beside(desk, panel, free - telling, False)
+    telling = _distinguishing_width(desk, panel, chips, free, min(name, px(MAX_LABEL)))
+    icons = _icon_count(desk, panel, free - telling, is_pointed)
+    stand_last = icons == _icon_count(desk, panel, free - telling, False)
     free -= telling + icons * px(ICON + ICON_GAP)
     if stand_last:
         right = _draw_icons(desk, right, middle, panel, icons)
-    fits_long = name + _widest(desk, panel, wording.LONG_STATES) - short <= free
+    fits_long = name + _max_state_width(desk, panel, wording.LONG_STATES) - short <= free
     words = wording.LONG_STATES if fits_long else wording.SHORT_STATES
     right = _draw_state(desk, panel, left, right, middle, words) - px(STATE_GAP)
     if not stand_last:  # the buttons replace the name, so that the state does not move
@@ -130,7 +130,7 @@ def _draw_one_row(
     _draw_chips(canvas, chips, left, right, middle)
 
 
-def _telling_within(desk: ViewContext, panel: Panel, chips: list[_Chip], free: int, name: int) -> int:
+def _distinguishing_width(desk: ViewContext, panel: Panel, chips: list[_Chip], free: int, name: int) -> int:
     """Return the width to reserve for the chips that distinguish the agent from the others.
 
     They are placed next to the name. If another agent has the same name and there is room for only one of both, they
@@ -145,11 +145,11 @@ def _telling_within(desk: ViewContext, panel: Panel, chips: list[_Chip], free: i
     """
     widths = [_chip_width(desk.canvas, chip) for chip in chips if chip.tells_apart]
     if not _shares_name(desk, panel):
-        return _as_many(widths, free - name)
-    return _as_many(widths, free - desk.canvas.px(MIN_LABEL)) or _as_many(widths, free)
+        return _fitting_width(widths, free - name)
+    return _fitting_width(widths, free - desk.canvas.px(MIN_LABEL)) or _fitting_width(widths, free)
 
 
-def _as_many(widths: list[int], room: int) -> int:
+def _fitting_width(widths: list[int], room: int) -> int:
     """Return the total width of the longest prefix of `widths` that fits into `room`."""
     return max((total for total in accumulate(widths) if total <= room), default=0)
 
@@ -194,24 +194,24 @@ def _draw_name(desk: ViewContext, panel: Panel, left: int, right: int, row: tupl
     tip = f"{wording.full_name(view)}: {view.spec.summary} {click}, wheel: another algorithm"
     act = partial(desk.edit_agent if panel.crowd else desk.rename_agent, panel.key)
     key, place = desk.key_of("crowd" if panel.crowd else "rename_agent"), (left, row[0], end - left, row[1])
-    canvas.spot(HitRegion(f"name:{panel.key}", place, act, tip, key, wheel=partial(_next_kind, desk, panel)))
+    canvas.spot(HitRegion(f"name:{panel.key}", place, act, tip, key, wheel=partial(_change_algorithm, desk, panel)))
     return end + canvas.px(NAME_GAP)
 
 
-def _icons_beside(desk: ViewContext, panel: Panel, room: int, is_pointed: bool) -> int:
+def _icon_count(desk: ViewContext, panel: Panel, room: int, is_pointed: bool) -> int:
     """Return how many buttons to draw.
 
     Usually they get the space that the name leaves. Under the pointer they may shorten the name to MIN_LABEL, and a
     single button may replace it.
     """
     px = desk.canvas.px
-    usual = _icons_within(desk, room - min(_label_width(desk.canvas, panel.view), px(MAX_LABEL)))
+    usual = _icon_capacity(desk, room - min(_label_width(desk.canvas, panel.view), px(MAX_LABEL)))
     if not is_pointed:
         return usual
-    return max(usual, _icons_within(desk, room - px(MIN_LABEL)), min(1, _icons_within(desk, room)))
+    return max(usual, _icon_capacity(desk, room - px(MIN_LABEL)), min(1, _icon_capacity(desk, room)))
 
 
-def _icons_within(desk: ViewContext, room: int) -> int:
+def _icon_capacity(desk: ViewContext, room: int) -> int:
     """Return how many buttons fit into a width."""
     return 0 if desk.is_picture else min(ICONS, max(0, room // desk.canvas.px(ICON + ICON_GAP)))
 
@@ -220,15 +220,15 @@ def _draw_icons(desk: ViewContext, right: int, middle: int, panel: Panel, count:
     """Draw the first `count` buttons right-aligned and return the new right edge."""
     edit = partial(desk.edit_agent, panel.key)
     icons = (
-        ("edit", "dots", edit, _WHOLE if panel.crowd else "Agent and all its parameters", "edit_agent"),
-        _icon_at_the_end(desk, panel),
+        ("edit", "dots", edit, _CROWD_TIP if panel.crowd else "Agent and all its parameters", "edit_agent"),
+        _last_icon(desk, panel),
     )
     for name, shape, action, tip, command in reversed(icons[:count]):
         right = _icon(desk, f"{name}:{panel.key}", right, middle, shape, action, tip, desk.key_of(command))
     return right
 
 
-def _icon_at_the_end(desk: ViewContext, panel: Panel) -> "tuple[str, str, partial[None], str, str]":
+def _last_icon(desk: ViewContext, panel: Panel) -> "tuple[str, str, partial[None], str, str]":
     """Return the button that removes the agent, or in a maximised panel the one that goes back to all panels.
 
     A maximised panel has no cross there, because users would take it for closing the view.
@@ -239,7 +239,7 @@ def _icon_at_the_end(desk: ViewContext, panel: Panel) -> "tuple[str, str, partia
     return "remove", "close", partial(agent_edits.remove, desk.session, panel.key), tip, "remove_agent"
 
 
-def _next_kind(desk: ViewContext, panel: Panel, step: int) -> None:
+def _change_algorithm(desk: ViewContext, panel: Panel, step: int) -> None:
     turning.turn_kind(desk.session, panel.key, -step)
 
 
@@ -318,7 +318,7 @@ def _state_text(desk: ViewContext, panel: Panel, words: tuple[str, ...]) -> str:
     return word + (", stale" if panel.view.agent.is_stale else "")
 
 
-def _widest(desk: ViewContext, panel: Panel, words: tuple[str, ...]) -> int:
+def _max_state_width(desk: ViewContext, panel: Panel, words: tuple[str, ...]) -> int:
     """Return the width of the chip around the longest of the given states.
 
     The present state is included, because it may be none of them.
@@ -347,7 +347,7 @@ def _draw_state(desk: ViewContext, panel: Panel, left: int, right: int, middle: 
     )
     tip = _PREPARING_TIP if _state(desk, panel) == PREPARING else _state_tip(panel.view)
     canvas.spot(HitRegion(f"state:{panel.key}", box, None, tip))
-    return max(left, right - _widest(desk, panel, words))
+    return max(left, right - _max_state_width(desk, panel, words))
 
 
 def _state_tip(view: WalkerView) -> str:
@@ -380,7 +380,7 @@ def _chips(desk: ViewContext, panel: Panel) -> list[_Chip]:
             _Chip(
                 f"chip:{key}:{param.name}",
                 wording.param_chip(param, value),
-                partial(_flip, desk, key, param),
+                partial(_change_by_click, desk, key, param),
                 partial(_step, desk, key, param),
                 _param_tip(param, value),
                 desk.key_of("raise_weight") if param.name == "weight" else "",
@@ -395,7 +395,7 @@ def _step(desk: ViewContext, key: PanelKey, param: Param, step: int) -> None:
     turning.turn_param(desk.session, key, param, step)
 
 
-def _flip(desk: ViewContext, key: PanelKey, param: Param) -> None:
+def _change_by_click(desk: ViewContext, key: PanelKey, param: Param) -> None:
     """Change a parameter after a click: toggle it, take its next choice, or open the editor for a number."""
     if not turning.flip_param(desk.session, key, param):
         desk.edit_agent(key)

@@ -11,7 +11,7 @@ from ui.widgets.canvas import HitRegion
 
 MIN_RING = 15  # minimum radius in design units, with room for a mark inside
 ROUND_A_CELL = 0.8  # radius in cells, small enough to leave the neighbouring cells visible
-_IN_PANEL = {measure.key: measure.panel for measure in MEASURES if measure.panel is not None}
+_PANEL_BY_NUMBER = {measure.key: measure.panel for measure in MEASURES if measure.panel is not None}
 
 
 def draw(desk: ViewContext, highlights: tuple[Highlight, ...]) -> None:
@@ -33,7 +33,7 @@ def _draw_one(desk: ViewContext, panel: Panel, boxes: PanelBoxes, highlight: Hig
 
 def number_spot(desk: ViewContext, panel: Panel, highlight: Highlight) -> HitRegion | None:
     """Return the hot spot of a highlighted number in a panel; None if it is not a number or has no room there."""
-    shown = _IN_PANEL.get(highlight.what)
+    shown = _PANEL_BY_NUMBER.get(highlight.what)
     names = (shown.name, shown.short) if shown is not None else ()
     spots = (desk.canvas.spot_named(f"hud:{panel.key}:{name}") for name in names)
     return next((spot for spot in spots if spot is not None), None)

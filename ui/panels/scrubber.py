@@ -60,13 +60,13 @@ def draw(desk: ViewContext, box: Box) -> None:
             "scrubber",
             (x, y, width, px(34)),
             None,
-            f"Tick {session.tick:,} of {_recorded(desk, end)}: drag to go anywhere",
+            f"Tick {session.tick:,} of {_recorded_text(desk, end)}: drag to go anywhere",
             desk.keys_of("step_back", "step"),
             drag=partial(_drag, desk, bar, end),
             wheel=lambda step: desk.player.seek(session.tick + step),
         )
     )
-    _draw_deeds(desk, bar, end)
+    _draw_edit_handles(desk, bar, end)
     if height >= px(LEGEND_FROM):
         _draw_legend(desk, x + px(8), y + min(px(36), height - px(LEGEND)), width - px(16), end)
 
@@ -76,7 +76,7 @@ def end_of(desk: ViewContext) -> int:
     return max(desk.session.run.end, desk.session.tick, 1)
 
 
-def _recorded(desk: ViewContext, end: int) -> str:
+def _recorded_text(desk: ViewContext, end: int) -> str:
     """Return how much of the line is recorded: not all of it while a run is recomputed after a change of its past."""
     run = desk.session.run
     return f"{run.recorded_end:,} of {end:,} recorded" if run.recorded_end < run.end else f"{end:,} recorded"
@@ -88,15 +88,15 @@ def tick_at(desk: ViewContext, x: int) -> int:
     return round(end_of(desk) * min(1.0, max(0.0, (x - left) / max(1, width))))
 
 
-def _draw_deeds(desk: ViewContext, bar: Box, end: int) -> None:
+def _draw_edit_handles(desk: ViewContext, bar: Box, end: int) -> None:
     """Add a handle for each line of the script; dragging it moves the edit to another tick and recomputes the run."""
     canvas, px, session = desk.canvas, desk.canvas.px, desk.session
     for deed in script.deeds(session.run)[-MAX_HANDLES:]:
         at = bar[0] + round(bar[2] * min(deed.tick, end) / end)
         box = (at - px(6), bar[1] - px(11), px(12), px(11))
         tip = f"{deed.command.say(RunNames(session.run.timeline))}, tick {deed.tick:,}: drag to another tick"
-        drop = partial(_drop_deed, desk, deed)
-        canvas.spot(HitRegion(f"mark:{deed.id}", box, None, tip, drag=partial(_carry_deed, desk, deed.id), drop=drop))
+        drop = partial(_drop_edit, desk, deed)
+        canvas.spot(HitRegion(f"mark:{deed.id}", box, None, tip, drag=partial(_drag_edit, desk, deed.id), drop=drop))
     if desk.state.carried_deed is not None:
         tick = desk.state.carried_deed[1]
         at, size, top = bar[0] + round(bar[2] * tick / end), px(7), bar[1] - px(3)
@@ -105,11 +105,11 @@ def _draw_deeds(desk: ViewContext, bar: Box, end: int) -> None:
         canvas.text((at, top - size - px(16)), f"{tick:,}", size=12, face="mono", align="centre")
 
 
-def _carry_deed(desk: ViewContext, deed_id: int, position: tuple[int, int]) -> None:
+def _drag_edit(desk: ViewContext, deed_id: int, position: tuple[int, int]) -> None:
     desk.state.carried_deed = (deed_id, tick_at(desk, position[0]))
 
 
-def _drop_deed(desk: ViewContext, deed: ScriptEntry) -> None:
+def _drop_edit(desk: ViewContext, deed: ScriptEntry) -> None:
     """Move a dragged edit to the tick where it was dropped, or after a click without a drag, seek to its tick."""
     carried, desk.state.carried_deed = desk.state.carried_deed, None
     if carried is None or abs(carried[1] - deed.tick) <= end_of(desk) * CLICK_REACH:
@@ -139,7 +139,7 @@ def _draw_marks(desk: ViewContext, session: Session, bar: Box, end: int) -> None
         ink = colour_of(desk, kind)
         if kind in (MarkKind.RESTART, MarkKind.BACK_MOVE):
             inset, thick = 0 if kind is MarkKind.RESTART else height // 3, max(1, px(1.5))
-            for first, last in _stretches(is_marked):
+            for first, last in _adjacent_runs(is_marked):
                 left = x + first - (thick - 1) // 2
                 surface.fill(ink, (left, y + inset, last - first + thick, height - 2 * inset))
             continue
@@ -154,7 +154,7 @@ def _draw_marks(desk: ViewContext, session: Session, bar: Box, end: int) -> None
                 pygame.draw.circle(surface, ink, (column, y + height // 2), px(4))
 
 
-def _stretches(is_marked: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+def _adjacent_runs(is_marked: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
     """Return first and last column of each run of adjacent marks.
 
     Runs are drawn as one rectangle, because a crowd of hundreds makes back-moves in almost every tick.
@@ -196,4 +196,4 @@ def _draw_legend(desk: ViewContext, x: int, y: int, width: int, end: int) -> Non
         pygame.draw.circle(canvas.surface, colour_of(desk, kind), (left + px(4), y + px(9)), px(4))
         canvas.text((left + px(13), y), NAMES[kind], size=12, colour=desk.palette.dim)
         left += needed
-    canvas.text((x + width, y), _recorded(desk, end), size=12, face="mono", colour=desk.palette.dim, align="right")
+    canvas.text((x + width, y), _recorded_text(desk, end), size=12, face="mono", colour=desk.palette.dim, align="right")

@@ -43,7 +43,7 @@ def draw(desk: ViewContext, selecting: Selecting) -> None:
                 _draw_outline(desk, boxes.map, camera, shown)
 
 
-def _edge(cell: float | npt.NDArray[np.int32], origin: float, zoom: float) -> npt.NDArray[np.int64]:
+def _first_pixels(cell: float | npt.NDArray[np.int32], origin: float, zoom: float) -> npt.NDArray[np.int64]:
     """Return the first pixel of columns (or rows) of cells, by the formula of `left_of` in ui/draw/kernels/paint.py."""
     return np.ceil((np.asarray(cell) - origin) * zoom - 0.5).astype(np.int64)
 
@@ -61,19 +61,19 @@ def _draw_outline(desk: ViewContext, area: Box, camera: Camera, selection: Selec
     dash, width = max(2, px(DASH)), max(1, px(2))
     phase = round(time.monotonic() * PACE * desk.canvas.scale) % (2 * dash)
     turned = Camera(camera.zoom, camera.top, camera.left)
-    across = _in_view(selection.outline[0], camera, (area[2], area[3]), width)
-    down = _in_view(selection.outline[1], turned, (area[3], area[2]), width)
+    across = _visible_segments(selection.outline[0], camera, (area[2], area[3]), width)
+    down = _visible_segments(selection.outline[1], turned, (area[3], area[2]), width)
     if len(across) + len(down) > MAX_LINES:
-        _draw_cells(surface, area, camera, _tinted(selection, palette), selection)
+        _draw_cells(surface, area, camera, _tinted_cells(selection, palette), selection)
         return
-    strip = _strip(dash, width, palette.casing_dark, palette.casing_light)
-    upright = _upright(dash, width, palette.casing_dark, palette.casing_light)
+    strip = _dash_strip(dash, width, palette.casing_dark, palette.casing_light)
+    upright = _vertical_dash_strip(dash, width, palette.casing_dark, palette.casing_light)
     x, y = area[:2]
     surface.blits([(strip, (x + a, y + b), ((a - phase) % (2 * dash), 0, long, width)) for b, a, long in across], False)
     surface.blits([(upright, (x + b, y + a), (0, (a - phase) % (2 * dash), width, long)) for b, a, long in down], False)
 
 
-def _in_view(lines: Lines, camera: Camera, size: tuple[int, int], width: int) -> list[list[int]]:
+def _visible_segments(lines: Lines, camera: Camera, size: tuple[int, int], width: int) -> list[list[int]]:
     """Return the visible segments as [pixel across, first pixel along, length along].
 
     Args:
@@ -82,16 +82,16 @@ def _in_view(lines: Lines, camera: Camera, size: tuple[int, int], width: int) ->
         size: Size of the map area in pixels: along, across.
         width: Width of the outline in pixels.
     """
-    beside = _edge(lines[:, 0], camera.top, camera.zoom) - width // 2
-    begin = np.maximum(-width, _edge(lines[:, 1], camera.left, camera.zoom) - width // 2)
-    stop = np.minimum(size[0] + width, _edge(lines[:, 2], camera.left, camera.zoom) + width - width // 2)
+    beside = _first_pixels(lines[:, 0], camera.top, camera.zoom) - width // 2
+    begin = np.maximum(-width, _first_pixels(lines[:, 1], camera.left, camera.zoom) - width // 2)
+    stop = np.minimum(size[0] + width, _first_pixels(lines[:, 2], camera.left, camera.zoom) + width - width // 2)
     is_seen = (begin < stop) & (beside > -width) & (beside < size[1])
     found: list[list[int]] = np.stack([beside, begin, stop - begin], axis=1)[is_seen].tolist()
     return found
 
 
 @lru_cache(maxsize=8)
-def _strip(dash: int, width: int, dark: Colour, light: Colour) -> pygame.Surface:
+def _dash_strip(dash: int, width: int, dark: Colour, light: Colour) -> pygame.Surface:
     strip = pygame.Surface((_STRIP_LENGTH, width))
     strip.fill(dark)
     for x in range(0, _STRIP_LENGTH, 2 * dash):
@@ -100,8 +100,8 @@ def _strip(dash: int, width: int, dark: Colour, light: Colour) -> pygame.Surface
 
 
 @lru_cache(maxsize=8)
-def _upright(dash: int, width: int, dark: Colour, light: Colour) -> pygame.Surface:
-    return pygame.transform.rotate(_strip(dash, width, dark, light), -90)
+def _vertical_dash_strip(dash: int, width: int, dark: Colour, light: Colour) -> pygame.Surface:
+    return pygame.transform.rotate(_dash_strip(dash, width, dark, light), -90)
 
 
 # --- floating piece -------------------------------------------------------------------------------
@@ -114,8 +114,8 @@ def _draw_cells(surface: pygame.Surface, area: Box, camera: Camera, image: pygam
     rows = _seen(place.top - camera.top, zoom, place.height, area[3])
     if columns[0] >= columns[1] or rows[0] >= rows[1]:
         return
-    x0, x1 = (int(_edge(place.left + column, camera.left, zoom)) for column in columns)
-    y0, y1 = (int(_edge(place.top + row, camera.top, zoom)) for row in rows)
+    x0, x1 = (int(_first_pixels(place.left + column, camera.left, zoom)) for column in columns)
+    y0, y1 = (int(_first_pixels(place.top + row, camera.top, zoom)) for row in rows)
     if x0 < x1 and y0 < y1:
         seen = image.subsurface((columns[0], rows[0], columns[1] - columns[0], rows[1] - rows[0]))
         surface.blit(pygame.transform.scale(seen, (x1 - x0, y1 - y0)), (area[0] + x0, area[1] + y0))
@@ -146,7 +146,7 @@ def _picture(piece: Piece, palette: Palette, has_edges: bool) -> pygame.Surface:
 
 
 @lru_cache(maxsize=4)
-def _tinted(selection: Selection, palette: Palette) -> pygame.Surface:
+def _tinted_cells(selection: Selection, palette: Palette) -> pygame.Surface:
     image = pygame.Surface((selection.width, selection.height), pygame.SRCALPHA)
     image.fill(palette.accent)
     pygame.surfarray.pixels_alpha(image)[:] = np.where(selection.mask, TINT_ALPHA, 0).T

@@ -115,13 +115,13 @@ def _draw_body(desk: ViewContext, box: Box, key: str, draw_tab: Callable[[ViewCo
         bottom = draw_tab(desk, inner)
     hidden = max(0, bottom + offset + px(8) - (y + height))
     desk.state.sidebar_hidden = hidden
-    desk.state.sidebar_scroll[key] = min(offset + _to_focus(desk, box, offset), hidden)
+    desk.state.sidebar_scroll[key] = min(offset + _pixels_to_focus(desk, box, offset), hidden)
     if hidden:
         _draw_scroll_bar(desk, key, box, offset, hidden)
     return bottom
 
 
-def _to_focus(desk: ViewContext, box: Box, offset: int) -> int:
+def _pixels_to_focus(desk: ViewContext, box: Box, offset: int) -> int:
     """Return the pixels to scroll so that a control that just got the keyboard focus is visible."""
     canvas, (_, y, _, height), margin = desk.canvas, box, desk.canvas.px(8)
     came_from, desk.state.followed_focus = desk.state.followed_focus, canvas.focus_id

@@ -5,11 +5,11 @@ from functools import partial
 
 from ui.widgets.canvas import Canvas, HitRegion
 
-_SIDE, _MIDDLE, _HEIGHT = 22, 46, 28
+_BUTTON_WIDTH, _VALUE_WIDTH, _HEIGHT = 22, 46, 28
 
 
 def width(canvas: Canvas) -> int:
-    return 2 * canvas.px(_SIDE) + canvas.px(_MIDDLE)
+    return 2 * canvas.px(_BUTTON_WIDTH) + canvas.px(_VALUE_WIDTH)
 
 
 def draw(
@@ -33,7 +33,7 @@ def draw(
         key: Keyboard shortcut, shown in the tooltip.
     """
     px = canvas.px
-    side, middle, height = px(_SIDE), px(_MIDDLE), px(_HEIGHT)
+    side, middle, height = px(_BUTTON_WIDTH), px(_VALUE_WIDTH), px(_HEIGHT)
     left, y = right_top[0] - width(canvas), right_top[1]
     canvas.button(f"{spot_id}:less", (left, y, side, height), "-", partial(step, -1), tip=tip, key=key)
     box = (left + side, y, middle, height)

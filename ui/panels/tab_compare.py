@@ -39,7 +39,7 @@ def draw(desk: ViewContext, box: Box) -> int:
         )
     y += px(38)
     y = _draw_trials(desk, x, y, width)
-    y = _draw_whose(desk, x, y, width)
+    y = _draw_shown_agents(desk, x, y, width)
     shown = charts.shown_charts(desk)
     room = box[1] + height - y
     each = max(px(84), min(px(150), room // len(shown)))
@@ -49,7 +49,7 @@ def draw(desk: ViewContext, box: Box) -> int:
     return y - px(8)
 
 
-def _draw_whose(desk: ViewContext, x: int, y: int, width: int) -> int:
+def _draw_shown_agents(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw which agent of each crowd the charts show."""
     for text in charts.whose(desk.session.run.panels):
         box = (x, y, width, desk.canvas.px(WHOSE))
@@ -69,12 +69,12 @@ def _draw_trials(desk: ViewContext, x: int, y: int, width: int) -> int:
     )
     keys = f"{desk.key_of('more_trials')}, {desk.key_of('fewer_trials')}"
     stepper.draw(
-        canvas, "trials", (x + width, y), f"{desk.session.run.world.trials:,}", partial(_turn_trials, desk), tip, keys
+        canvas, "trials", (x + width, y), f"{desk.session.run.world.trials:,}", partial(_change_trials, desk), tip, keys
     )
     return y + px(38)
 
 
-def _turn_trials(desk: ViewContext, step: int) -> None:
+def _change_trials(desk: ViewContext, step: int) -> None:
     desk.tell(turning.turn_trials(desk.session, step))
 
 

@@ -10,11 +10,11 @@ from ui.panels import bridges, selection_tab, stepper
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 
-_PAINTING = (
+_PAINTING_HELP = (
     "Drag: block or free, the first cell decides. Right drag: free. Shift+click: line from the last cell. "
     "Ctrl+Shift+drag: rectangle."
 )
-_SELECTING = (
+_SELECTING_HELP = (
     "Drag: select; with Shift: select more; with the right button: select less. Drag what is selected to move it, with "
     "Ctrl to copy it. {key:select_from_cursor} at the cell cursor does it by keyboard."
 )
@@ -243,7 +243,7 @@ def _draw_rules(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas.hline(x, y, width)
     text = (
         f"{grid.name}: {grid.width} x {grid.height}, {grid.movement.words}.\n"
-        f"{_SELECTING if desk.state.tool == SELECT else _PAINTING} "
+        f"{_SELECTING_HELP if desk.state.tool == SELECT else _PAINTING_HELP} "
         "Alt+click or {key:pin_cell}: pin a cell in the inspector. Drag the start or the goal to move it."
     )
     y += canvas.px(8)

@@ -63,7 +63,7 @@ def _draw_cell(desk: ViewContext, x: int, y: int, width: int, cell: int) -> int:
     grid = desk.session.run.world.grid
     cx, cy = grid.xy(cell)
     canvas.text((x, y), f"({cx}, {cy})", size=18, face="mono")
-    state = _why_shown(desk)
+    state = _cell_source_text(desk)
     canvas.text((x + width, y + px(4)), state, size=12, colour=palette.dim, align="right")
     y += px(28)
     letter = chr(grid.terrain[cy, cx])
@@ -84,7 +84,7 @@ def _draw_cell(desk: ViewContext, x: int, y: int, width: int, cell: int) -> int:
     return y + px(6)
 
 
-def _why_shown(desk: ViewContext) -> str:
+def _cell_source_text(desk: ViewContext) -> str:
     if desk.state.pinned is not None:
         return "pinned" if desk.is_picture else desk.worded("pinned; {key:cancel} lets go")
     return desk.worded(f"{'under the pointer' if desk.state.hover else 'cell cursor'}; {{key:pin_cell}} pins")

@@ -171,11 +171,11 @@ def _draw_script(desk: ViewContext, session: Session, x: int, y: int, width: int
         return y + canvas.wrapped((x, y, width, canvas.px(200)), hint, size=12, colour=desk.palette.dim)
     for deed in deeds[-MAX_DEEDS:]:
         complaint = next((complaints[number] for number in deed.ids if number in complaints), "")
-        y = _draw_deed(desk, session, x, y, width, deed, complaint)
+        y = _draw_script_line(desk, session, x, y, width, deed, complaint)
     return y
 
 
-def _draw_deed(
+def _draw_script_line(
     desk: ViewContext, session: Session, x: int, y: int, width: int, deed: ScriptEntry, complaint: str
 ) -> int:
     """Draw a line of the script: what was done and when, with buttons to move, repeat or delete it.
@@ -206,10 +206,10 @@ def _draw_deed(
     tick_width = canvas.text_width(tick, 12, "mono")
     canvas.text((x + px(24), y + px(10)), text, size=13, colour=ink, middle=True, width=width - px(34) - tick_width)
     canvas.text((x + width, y + px(10)), tick, size=12, face="mono", colour=palette.dim, align="right", middle=True)
-    return _draw_deed_buttons(desk, session, x + px(24), y + px(22), deed) + px(8)
+    return _draw_script_line_buttons(desk, session, x + px(24), y + px(22), deed) + px(8)
 
 
-def _draw_deed_buttons(desk: ViewContext, session: Session, x: int, y: int, deed: ScriptEntry) -> int:
+def _draw_script_line_buttons(desk: ViewContext, session: Session, x: int, y: int, deed: ScriptEntry) -> int:
     canvas = desk.canvas
     px = canvas.px
     actions = (

@@ -54,11 +54,11 @@ def draw(desk: ViewContext, box: Box) -> None:
 
 def _draw_buttons(desk: ViewContext, left: int, middle: int) -> int:
     for command, radius in (("to_start", 13), ("step_back", 13), ("play", 20), ("step", 13), ("to_end", 13)):
-        left = _round(desk, command, left, middle, radius) + desk.canvas.px(6)
+        left = _draw_round_button(desk, command, left, middle, radius) + desk.canvas.px(6)
     return left - desk.canvas.px(6)
 
 
-def _round(desk: ViewContext, command: str, left: int, middle: int, radius: float) -> int:
+def _draw_round_button(desk: ViewContext, command: str, left: int, middle: int, radius: float) -> int:
     """Draw a round button with an icon and return its right edge."""
     canvas, palette = desk.canvas, desk.palette
     r = canvas.px(radius)
@@ -148,7 +148,7 @@ def _draw_speed(desk: ViewContext, left: int, y: int, height: int) -> int:
 def _draw_slow_motion(desk: ViewContext, left: int, y: int, width: int) -> None:
     """Draw the button for slow motion, which shows the progress within the tick while it is on."""
     canvas, is_on = desk.canvas, desk.player.is_slow_motion
-    label = "slow motion" if not is_on or desk.player.reveal is None else _revealed(desk)
+    label = "slow motion" if not is_on or desk.player.reveal is None else _slow_motion_progress(desk)
     canvas.button(
         "slow_motion",
         (left, y, min(width, canvas.text_width(label, 12) + canvas.px(16)), canvas.px(20)),
@@ -161,7 +161,7 @@ def _draw_slow_motion(desk: ViewContext, left: int, y: int, width: int) -> None:
     )
 
 
-def _revealed(desk: ViewContext) -> str:
+def _slow_motion_progress(desk: ViewContext) -> str:
     """Return the progress of slow motion within the tick, for the agent with the most expansions in it."""
     most = desk.player.last_expansions
     return f"expansion {min(desk.player.reveal or 0, most):,} of {most:,}"

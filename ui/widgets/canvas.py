@@ -24,11 +24,11 @@ from ui.draw.fonts import Fonts
 from ui.draw.theme import Colour, Palette, mix
 from ui.model.layout import Box, contains
 
-_MAX_CACHED_BOX = 40_000  # area in pixels above which rounded boxes are drawn directly
+_MAX_CACHED_BOX_AREA = 40_000  # area in pixels above which rounded boxes are drawn directly
 RENEWED_EVERY = 3  # minimum number of frames between two redraws of a region, while the window rests
 # Maximum number of regions redrawn per frame, on average. Eight panels and three bars are then each redrawn every
 # sixth frame; numbers that change 20 times a second could not be read anyway.
-_PARTS_IN_A_FRAME = 2
+_MAX_REGIONS_PER_FRAME = 2
 
 Action = Callable[[], None]
 
@@ -86,10 +86,12 @@ class Canvas:
         self.takes_mouse = True  # False while a modal dialog is open
         self.renewed: list[Box] = []  # dirty rectangles: regions drawn in this frame
         self.scrolled: dict[str, Box] = {}  # rectangles of all controls in scrolling areas by id, visible or not
-        self._unseen: list[tuple[int, str]] = []  # scrolled out of view: (number of hot spots registered before it, id)
-        self._scrolls = False  # whether drawing is inside of a scrolling area
+        self._scrolled_out: list[
+            tuple[int, str]
+        ] = []  # scrolled out of view: (number of hot spots registered before it, id)
+        self._in_scroll_area = False  # whether drawing is inside of a scrolling area
         # Whether the window rests, whether redraws are postponed in this frame, and whether the last frame was busy.
-        self._rests = self._waits = self._was_busy = False
+        self._is_resting = self._waits = self._last_frame_was_busy = False
         self._turn = 0  # frame counter of the round-robin, stopped while redraws are postponed
         self._parts: dict[str, list[HitRegion]] = {}  # hot spots of each region, from its last redraw
         self._groups: dict[str, None] = {}  # groups of regions in round-robin order (a dict used as an ordered set)
@@ -117,10 +119,10 @@ class Canvas:
         """
         self.surface, self.palette, self.scale, self.mouse = surface, palette, scale, mouse
         self.spots, self.renewed = [], []
-        self.scrolled, self._unseen = {}, []
-        self._rests = rests
-        self._waits = rests and is_busy and not self._was_busy
-        self._was_busy = is_busy
+        self.scrolled, self._scrolled_out = {}, []
+        self._is_resting = rests
+        self._waits = rests and is_busy and not self._last_frame_was_busy
+        self._last_frame_was_busy = is_busy
         self._turn += not self._waits
         if not rests:
             self._parts.clear()
@@ -140,7 +142,7 @@ class Canvas:
         """
         kept, group = self._parts.get(name), group or name
         self._groups.setdefault(group)
-        if self._rests and kept is not None and (self._waits or not self._has_turn(group)):
+        if self._is_resting and kept is not None and (self._waits or not self._is_due(group)):
             self.spots += kept
             return False
         first = len(self.spots)
@@ -149,8 +151,8 @@ class Canvas:
         self.renewed.append(box)
         return True
 
-    def _has_turn(self, group: str) -> bool:
-        every = max(RENEWED_EVERY, -(-len(self._parts) // _PARTS_IN_A_FRAME))
+    def _is_due(self, group: str) -> bool:
+        every = max(RENEWED_EVERY, -(-len(self._parts) // _MAX_REGIONS_PER_FRAME))
         return (self._turn + list(self._groups).index(group)) % every == 0
 
     def px(self, units: float) -> int:
@@ -163,10 +165,10 @@ class Canvas:
         """Register a hot spot, clipped to the visible area, and return whether the mouse is over it."""
         seen = pygame.Rect(spot.box).clip(self.surface.get_clip())
         is_seen = bool(seen.width and seen.height)
-        if self._scrolls and spot.action:
+        if self._in_scroll_area and spot.action:
             self.scrolled[spot.id] = spot.box
             if not is_seen:
-                self._unseen.append((len(self.spots), spot.id))
+                self._scrolled_out.append((len(self.spots), spot.id))
         if not is_seen:
             return False
         box = (seen.x, seen.y, seen.width, seen.height)
@@ -183,11 +185,11 @@ class Canvas:
             box: Clip rectangle, intersected with the present one.
             scrolls: Whether the box scrolls; the keyboard then also reaches controls that are clipped away.
         """
-        before, did_scroll = self.surface.get_clip(), self._scrolls
+        before, did_scroll = self.surface.get_clip(), self._in_scroll_area
         self.surface.set_clip(pygame.Rect(box).clip(before))
-        self._scrolls = scrolls or did_scroll
+        self._in_scroll_area = scrolls or did_scroll
         yield
-        self._scrolls = did_scroll
+        self._in_scroll_area = did_scroll
         self.surface.set_clip(before)
 
     def is_hovered(self, box: Box) -> bool:
@@ -208,7 +210,7 @@ class Canvas:
 
     def focus_next(self, step: int) -> None:
         """Move the keyboard focus by `step` controls, with wrap-around."""
-        usable = self._reachable()
+        usable = self._reachable_ids()
         if not usable:
             return
         if self.focus_id in usable:
@@ -216,10 +218,10 @@ class Canvas:
         else:
             self.focus_id = usable[0 if step > 0 else -1]
 
-    def _reachable(self) -> list[str]:
+    def _reachable_ids(self) -> list[str]:
         """Return the ids of all controls in drawing order, including controls that are scrolled out of view."""
         found = [(place, spot.id) for place, spot in enumerate(self.spots) if spot.action]
-        return [spot_id for _, spot_id in sorted([*self._unseen, *found], key=lambda each: each[0])]
+        return [spot_id for _, spot_id in sorted([*self._scrolled_out, *found], key=lambda each: each[0])]
 
     def draw_focus(self) -> None:
         spot = self.spot_named(self.focus_id) if self.focus_id else None
@@ -283,7 +285,7 @@ class Canvas:
 
     def cut(self, text: str, width: int, size: float = 13, face: str = "sans") -> str:
         """Return the text, shortened with an ellipsis if it is wider than `width` pixels."""
-        return _cut(self.fonts.font(face, self.px(size)), text, width)
+        return _shortened_text(self.fonts.font(face, self.px(size)), text, width)
 
     def wrapped(self, box: Box, text: str, *, size: float = 13, colour: Colour | None = None) -> int:
         """Draw a paragraph in a box, as many lines as fit, and return the height used in pixels."""
@@ -300,7 +302,7 @@ class Canvas:
 
     def wrap_lines(self, text: str, width: int, size: float = 13, face: str = "sans") -> list[str]:
         """Return a text as lines of at most `width` pixels; words are not broken."""
-        return list(_wrap(self.fonts.font(face, self.px(size)), text, width))
+        return list(_wrapped_lines(self.fonts.font(face, self.px(size)), text, width))
 
     # --- shapes -----------------------------------------------------------------------------------
 
@@ -311,7 +313,7 @@ class Canvas:
         """
         if radius == 0:
             self.surface.fill(colour, box)
-        elif box[2] * box[3] > _MAX_CACHED_BOX:
+        elif box[2] * box[3] > _MAX_CACHED_BOX_AREA:
             pygame.draw.rect(self.surface, colour, box, border_radius=self.px(radius))
         elif box[2] > 0 and box[3] > 0:
             self.surface.blit(_rounded(box[2], box[3], colour, self.px(radius)), box[:2])
@@ -430,11 +432,11 @@ class Canvas:
         """Distribute the options over the fewest rows of equal length in which no label is cut."""
         for long in range(len(options), 0, -1):
             rows = [options[i : i + long] for i in range(0, len(options), long)]
-            if len(rows) * (long - 1) < len(options) and all(self._fits(width, row) for row in rows):
+            if len(rows) * (long - 1) < len(options) and all(self._row_fits(width, row) for row in rows):
                 return rows
         return [[option] for option in options]
 
-    def _fits(self, width: int, row: list[tuple[str, str, str]]) -> bool:
+    def _row_fits(self, width: int, row: list[tuple[str, str, str]]) -> bool:
         return sum(self.text_width(label, 12) + self.px(MIN_SPARE) for _, label, _ in row) <= width
 
     def segment_boxes(self, box: Box, labels: Sequence[str]) -> list[Box]:
@@ -542,7 +544,7 @@ def _rounded(width: int, height: int, colour: Colour, radius: int) -> pygame.Sur
 
 
 @lru_cache(maxsize=4096)
-def _cut(font: pygame.font.Font, text: str, width: int) -> str:
+def _shortened_text(font: pygame.font.Font, text: str, width: int) -> str:
     if font.size(text)[0] <= width:
         return text
     low, high = 0, len(text)
@@ -556,7 +558,7 @@ def _cut(font: pygame.font.Font, text: str, width: int) -> str:
 
 
 @lru_cache(maxsize=512)
-def _wrap(font: pygame.font.Font, text: str, width: int) -> tuple[str, ...]:
+def _wrapped_lines(font: pygame.font.Font, text: str, width: int) -> tuple[str, ...]:
     lines: list[str] = []
     for paragraph in text.split("\n"):
         line = ""

@@ -23,7 +23,7 @@ from ui.model.layout import Box
 from ui.widgets.canvas import HANDLE, Canvas, slider_share
 from ui.widgets.holder import Holder
 
-_PRESS = (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE)
+_PRESS_KEYS = (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE)
 _MODIFIERS = pygame.KMOD_CTRL | pygame.KMOD_ALT
 
 
@@ -77,7 +77,7 @@ class Control:
 # --- elements of pygame_gui -----------------------------------------------------------------------
 
 
-_MIN_FIELD = 8  # minimum width and height in pixels: pygame_gui warns if a field has no room for its own borders
+_MIN_FIELD_SIDE = 8  # minimum width and height in pixels: pygame_gui warns if a field has no room for its own borders
 
 
 class _Entry(UITextEntryLine):
@@ -144,7 +144,7 @@ class Field(Control):
         super().__init__(dialog)
         self.changed, self.finished = changed, finished
         # Use at least the minimum size, even in a tiny window.
-        room = rect.union((*rect.topleft, _MIN_FIELD, _MIN_FIELD))
+        room = rect.union((*rect.topleft, _MIN_FIELD_SIDE, _MIN_FIELD_SIDE))
         shown = typed_text(printable(text))
         self.element = _Entry(
             room,
@@ -441,7 +441,7 @@ class Note(Painted):
         text: str = "",
         otherwise: Callable[[Canvas], None] = lambda pen: None,
     ) -> None:
-        self.text, self._otherwise = text, otherwise
+        self.text, self._paint_without_problem = text, otherwise
         super().__init__(dialog, rect)
 
     def set(self, text: str) -> None:
@@ -456,7 +456,7 @@ class Note(Painted):
 
     def paint(self, pen: Canvas) -> None:
         if not self.text:
-            self._otherwise(pen)
+            self._paint_without_problem(pen)
             return
         width, height = pen.surface.get_size()
         line = pen.px(self.SIZE * 1.45)
@@ -468,10 +468,10 @@ class Note(Painted):
 
 def whole_lines(pen: Canvas, text: str, width: int, size: float) -> list[str]:
     """Return the lines of a wrapped text; a word longer than a line, such as a path, is broken."""
-    return [part for line in pen.wrap_lines(text, width, size) for part in _broken(pen, line, width, size)]
+    return [part for line in pen.wrap_lines(text, width, size) for part in _broken_line(pen, line, width, size)]
 
 
-def _broken(pen: Canvas, line: str, width: int, size: float) -> list[str]:
+def _broken_line(pen: Canvas, line: str, width: int, size: float) -> list[str]:
     parts = []
     while pen.text_width(line, size) > width and len(line) > 1:
         fits = len(pen.cut(line, width, size)) - len("...")
@@ -495,7 +495,7 @@ class Button(Painted):
         self.action, self.label, self.kind = action, label, kind
         self.is_enabled = True
         self._is_settling = False
-        self._is_hot = False
+        self._is_hovered = False
         super().__init__(dialog, rect, container)
 
     def press(self) -> None:
@@ -512,15 +512,15 @@ class Button(Painted):
             self.refresh()
 
     def key(self, event: pygame.event.Event) -> bool:
-        if event.key in _PRESS and not event.mod & _MODIFIERS:
+        if event.key in _PRESS_KEYS and not event.mod & _MODIFIERS:
             self.press()
             return True
         return False
 
     def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
         is_hovered = self.is_under(position)
-        if is_hovered != self._is_hot:
-            self._is_hot = is_hovered
+        if is_hovered != self._is_hovered:
+            self._is_hovered = is_hovered
             self.refresh()
         if is_hovered and event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
             self.press()
@@ -611,7 +611,7 @@ class Slider(Painted):
         return round(self.last * slider_share(x - rect.x, rect.width, self.dialog.px(HANDLE)))
 
     def paint(self, pen: Canvas) -> None:
-        pen.slider("", self.box, self.value / self.last, _slid_nowhere, _slid_nowhere, "")
+        pen.slider("", self.box, self.value / self.last, _ignore_position, _ignore_position, "")
 
 
 class Check(Painted):
@@ -715,17 +715,17 @@ class Choice(Painted):
             return True
         return False
 
-    def _boxes(self) -> list[Box]:
+    def _option_boxes(self) -> list[Box]:
         return self.dialog.pen.segment_boxes(self.box, [label for _, label in self.options])
 
     def _place(self, position: tuple[int, int]) -> int:
         if not self.is_under(position):
             return -1
         x = position[0] - self.element.rect.x
-        return next((i for i, box in enumerate(self._boxes()) if box[0] <= x < box[0] + box[2]), -1)
+        return next((i for i, box in enumerate(self._option_boxes()) if box[0] <= x < box[0] + box[2]), -1)
 
     def paint(self, pen: Canvas) -> None:
-        pen.segments("", self.box, [(value, label, "") for value, label in self.options], self.chosen, _chosen_nowhere)
+        pen.segments("", self.box, [(value, label, "") for value, label in self.options], self.chosen, _ignore_choice)
 
 
 class Picture(Painted):
@@ -751,11 +751,11 @@ def _nothing() -> None:
     """Do nothing; the hot spot of a painted button or check box needs an action, or it would look disabled."""
 
 
-def _chosen_nowhere(value: str) -> None:
+def _ignore_choice(value: str) -> None:
     """Ignore a choice: `Choice` handles the mouse itself, and `Canvas.segments` only paints."""
 
 
-def _slid_nowhere(where: float) -> None:
+def _ignore_position(where: float) -> None:
     """Ignore a slider's position: `Slider` handles the mouse itself, and `Canvas.slider` only paints."""
 
 

@@ -16,10 +16,10 @@ from ui.widgets.controls import Check, Choice, Control, Field, Picture, Slider
 from ui.widgets.holder import Holder
 from ui.widgets.scrolling import ScrollBar, Scroller
 
-_TYPING_REST_S, _DRAG_REST_S = 0.7, 0.12  # seconds of rest before a typed or dragged value is reported
-_NAME, _CONTROL, _HELP_LINE, _GAP = 24, 30, 17, 14
+_TYPING_DEBOUNCE_S, _DRAG_DEBOUNCE_S = 0.7, 0.12  # seconds of rest before a typed or dragged value is reported
+_NAME_HEIGHT, _CONTROL_HEIGHT, _HELP_LINE_HEIGHT, _GAP = 24, 30, 17, 14
 _HELP_SIZE = 12
-_FIELD = 84
+_FIELD_WIDTH = 84
 _FINE = 400  # steps of a slider over a logarithmic or finely divided range
 
 
@@ -51,19 +51,19 @@ class ParamForm:
         self.dialog, self.rect, self.gives_back = dialog, rect, gives_back
         self.values = dict(values)
         self.changed = changed
-        self.rows: list[_Row] = []
-        self._build(params)
+        self.rows: list[_ParamRow] = []
+        self._build_rows(params)
 
-    def _build(self, params: Sequence[Param]) -> None:
+    def _build_rows(self, params: Sequence[Param]) -> None:
         dialog, rect = self.dialog, self.rect
         pen = dialog.pen
         width = rect.width - dialog.px(ScrollBar.WIDTH + 16)
-        heights = [_Row.height(pen, param, width) for param in params]
+        heights = [_ParamRow.height(pen, param, width) for param in params]
         self.scroller = Scroller(dialog, rect, sum(heights))
         y = 0
         for param, height in zip(params, heights, strict=True):
             row = pygame.Rect(dialog.px(4), y, width, height)
-            self.rows.append(_Row(self, param, row))
+            self.rows.append(_ParamRow(self, param, row))
             y += height
 
     def controls(self) -> list[Control]:
@@ -166,7 +166,7 @@ class ParamForm:
         row.show(value)
         row.complain(remark)
 
-    def _row(self, name: str) -> "_Row":
+    def _row(self, name: str) -> "_ParamRow":
         return next(row for row in self.rows if row.param.name == name)
 
     def reveal(self, control: Control) -> None:
@@ -176,7 +176,7 @@ class ParamForm:
             self.scroller.reveal(row.rect.top, row.rect.bottom)
 
 
-class _Row:
+class _ParamRow:
     """Name, control and help text of one parameter."""
 
     def __init__(self, form: ParamForm, param: Param, rect: pygame.Rect) -> None:
@@ -190,7 +190,7 @@ class _Row:
         self._value: Value = form.values.get(param.name, param.default)
         px = form.dialog.px
         self.text = Picture(form.dialog, rect, self._paint, form.scroller.inside)
-        place = pygame.Rect(rect.x, rect.y + px(_NAME), rect.width - px(4), px(_CONTROL))
+        place = pygame.Rect(rect.x, rect.y + px(_NAME_HEIGHT), rect.width - px(4), px(_CONTROL_HEIGHT))
         self._make(place)
         for control in self.controls:
             control.name = f"{param.name} {type(control).__name__}"
@@ -199,8 +199,8 @@ class _Row:
     def height(pen: Canvas, param: Param, width: int) -> int:
         lines = max(len(pen.wrap_lines(text, width, _HELP_SIZE)) for text in (param.help, _longest_problem(param)))
         if param.kind is bool:
-            return pen.px(_CONTROL + _HELP_LINE * lines + _GAP)
-        return pen.px(_NAME + _CONTROL + 4 + _HELP_LINE * max(1, lines) + _GAP)
+            return pen.px(_CONTROL_HEIGHT + _HELP_LINE_HEIGHT * lines + _GAP)
+        return pen.px(_NAME_HEIGHT + _CONTROL_HEIGHT + 4 + _HELP_LINE_HEIGHT * max(1, lines) + _GAP)
 
     # --- controls -------------------------------------------------------------------------------------
 
@@ -209,23 +209,25 @@ class _Row:
         inside = self.form.scroller.inside
         if param.kind is bool:
             place.y = self.rect.y
-            self.controls = [Check(dialog, place, named(param), bool(self._value), self._enter, inside)]
+            self.controls = [Check(dialog, place, named(param), bool(self._value), self._on_value_entered, inside)]
         elif param.choices:
             options = [(choice, choice) for choice in param.choices]
-            self.controls = [Choice(dialog, place, options, str(self._value), self._enter, inside)]
+            self.controls = [Choice(dialog, place, options, str(self._value), self._on_value_entered, inside)]
         else:
-            self._make_number(place)
+            self._make_number_controls(place)
 
-    def _make_number(self, place: pygame.Rect) -> None:
+    def _make_number_controls(self, place: pygame.Rect) -> None:
         dialog, inside = self.form.dialog, self.form.scroller.inside
-        field_width = dialog.px(_FIELD)
+        field_width = dialog.px(_FIELD_WIDTH)
         self.scale = _Scale(self.param) if _has_range(self.param) else None
         room = place.width - field_width - dialog.px(14)
         if self.scale:
             high = dialog.px(18)
             track = pygame.Rect(place.x, place.centery - high // 2, room, high)
             start = self.scale.place_of(float(self._value))
-            slider = Slider(dialog, track, start, self.scale.last, self._slid, self._stepped, inside)
+            slider = Slider(
+                dialog, track, start, self.scale.last, self._on_slider_moved, self._on_slider_stepped, inside
+            )
             self.slider: Slider | None = slider
             self.controls.append(slider)
         else:
@@ -240,18 +242,18 @@ class _Row:
     def _number(self, value: Value) -> str:
         return self.param.text(value) if self.param.zero and not value else shown_number(value)
 
-    def _slid(self, place: int) -> None:
+    def _on_slider_moved(self, place: int) -> None:
         assert self.scale is not None
         self._value = self.scale.value_at(place)
         self.field.set(self._number(self._value))
-        self._pend(_DRAG_REST_S)
+        self._schedule_report(_DRAG_DEBOUNCE_S)
 
-    def _stepped(self, steps: int) -> None:
+    def _on_slider_stepped(self, steps: int) -> None:
         assert self.scale is not None and self.slider is not None
         self._value = self.scale.stepped(float(self._value), steps)
         self._slide()
         self.field.set(self._number(self._value))
-        self._pend(_DRAG_REST_S)
+        self._schedule_report(_DRAG_DEBOUNCE_S)
 
     def typed(self, text: str) -> None:
         """Parse the text of the field; while it is invalid, the slider shows the value in effect."""
@@ -264,7 +266,7 @@ class _Row:
             self.complain(error.problems[0], is_wrong=True)
             return
         self._slide()
-        self._pend(_TYPING_REST_S)
+        self._schedule_report(_TYPING_DEBOUNCE_S)
 
     def _slide(self) -> None:
         if self.slider and self.scale:
@@ -276,13 +278,13 @@ class _Row:
         if self.is_wrong and self.form.gives_back:
             self.show(self.form.values.get(self.param.name, self.param.default))
 
-    def _enter(self, value: Value) -> None:
+    def _on_value_entered(self, value: Value) -> None:
         self._value = value
-        self._pend(0.0)
+        self._schedule_report(0.0)
 
     # --- reporting changes ----------------------------------------------------------------------------
 
-    def _pend(self, rest_s: float) -> None:
+    def _schedule_report(self, rest_s: float) -> None:
         self.is_pending, self._rest_s = True, rest_s
         if self.problem:
             self.complain("")
@@ -360,7 +362,7 @@ class _Row:
 
     @property
     def _help_top(self) -> int:
-        return _CONTROL if self.param.kind is bool else _NAME + _CONTROL + 4
+        return _CONTROL_HEIGHT if self.param.kind is bool else _NAME_HEIGHT + _CONTROL_HEIGHT + 4
 
 
 class _Scale:
@@ -377,7 +379,7 @@ class _Scale:
         counted = (self.high - self.low) / self.step
         self.last = _FINE if self.is_log or counted > _FINE else max(1, round(counted))
         # 1 if the first step is reserved for 0, which has no logarithm
-        self._zeros = 1 if self.is_log and self.low <= 0 else 0
+        self._zero_steps = 1 if self.is_log and self.low <= 0 else 0
 
     def place_of(self, value: float) -> int:
         """Return the slider step of a value."""
@@ -386,17 +388,17 @@ class _Scale:
         if value < self.base:
             return 0
         share = math.log(value / self.base) / math.log(self.high / self.base)
-        return round(self._zeros + share * (self.last - self._zeros))
+        return round(self._zero_steps + share * (self.last - self._zero_steps))
 
     def value_at(self, place: int) -> Value:
         """Return the value at a slider step, rounded to whole steps of the parameter."""
         if not self.is_log:
-            return self._legal(self.low + place / self.last * (self.high - self.low), self.step)
-        if place < self._zeros:
-            return self._legal(0.0, 1.0)
-        share = (place - self._zeros) / (self.last - self._zeros)
+            return self._legal_value(self.low + place / self.last * (self.high - self.low), self.step)
+        if place < self._zero_steps:
+            return self._legal_value(0.0, 1.0)
+        share = (place - self._zero_steps) / (self.last - self._zero_steps)
         value = self.base * (self.high / self.base) ** share
-        return self._legal(value, self._step_at(value))
+        return self._legal_value(value, self._step_at(value))
 
     def stepped(self, value: float, steps: int) -> Value:
         """Return the value after a number of key presses.
@@ -406,15 +408,15 @@ class _Scale:
         """
         for _ in range(abs(steps)):
             step = self.param.step or (self._step_at(value) if self.is_log else self.step)
-            value = float(self._legal(value + math.copysign(step, steps), step))
-        return self._legal(value, 0.0)
+            value = float(self._legal_value(value + math.copysign(step, steps), step))
+        return self._legal_value(value, 0.0)
 
     def _step_at(self, value: float) -> float:
         """Return the step at a value: a power of ten, at most a tenth of the value but at least 1 for integers."""
         step = 10.0 ** (math.floor(math.log10(max(value, self.base))) - 1)
         return max(step, 1.0) if self.param.kind is int else step
 
-    def _legal(self, value: float, step: float) -> Value:
+    def _legal_value(self, value: float, step: float) -> Value:
         """Return the value rounded to whole steps and clamped to the range."""
         if step > 0:
             value = round(value / step) * step

@@ -13,14 +13,14 @@ from ui.draw.theme import Colour, Palette, mix
 
 TEXT_SIZE = 14
 
-_SANS = {
+_SANS_PATHS = {
     "regular_path": str(FONT_FOLDER / "NotoSans-Regular.ttf"),
     "bold_path": str(FONT_FOLDER / "NotoSans-Bold.ttf"),
     "italic_path": str(FONT_FOLDER / "NotoSans-Regular.ttf"),  # placeholder: no text is in italics
     "bold_italic_path": str(FONT_FOLDER / "NotoSans-Bold.ttf"),
 }
 # Only one weight is shipped, but pygame_gui requires a path for each style.
-_MONO = dict.fromkeys(_SANS, str(FONT_FOLDER / "FiraCode-Regular.ttf"))
+_MONO_PATHS = dict.fromkeys(_SANS_PATHS, str(FONT_FOLDER / "FiraCode-Regular.ttf"))
 
 
 def make_manager(size: tuple[int, int], palette: Palette, scale: float) -> pygame_gui.UIManager:
@@ -43,7 +43,7 @@ def make_theme(palette: Palette, scale: float) -> dict[str, Any]:
         "shadow_width": "0",
     }
     square = {"shape": "rectangle", "border_width": "0", "shadow_width": "0"}
-    text = _font("backmove_sans", px(TEXT_SIZE), _SANS)
+    text = _font_entry("backmove_sans", px(TEXT_SIZE), _SANS_PATHS)
     return {
         "defaults": {"colours": _colours(palette), "font": text},
         "label": {"misc": {"text_horiz_alignment": "left"}, "font": text},
@@ -55,7 +55,7 @@ def make_theme(palette: Palette, scale: float) -> dict[str, Any]:
             "misc": flat | {"border_width": str(px(1)), "padding": f"{px(8)},{px(2)}"},
             "font": text,
         },
-        "#mono_field": {"font": _font("backmove_mono", px(TEXT_SIZE), _MONO)},
+        "#mono_field": {"font": _font_entry("backmove_mono", px(TEXT_SIZE), _MONO_PATHS)},
         "scrolling_container": {"misc": square},
     }
 
@@ -65,7 +65,7 @@ def code(colour: Colour, alpha: int = 255) -> str:
     return f"#{colour[0]:02X}{colour[1]:02X}{colour[2]:02X}{alpha:02X}"
 
 
-def _font(name: str, size: int, paths: dict[str, str]) -> dict[str, str]:
+def _font_entry(name: str, size: int, paths: dict[str, str]) -> dict[str, str]:
     return {"name": name, "size": str(size), "bold": "0", "italic": "0", **paths}
 
 

@@ -15,8 +15,8 @@ from ui.widgets.scrolling import ScrollBar, Scrolled
 
 ROW, TALL_ROW, HEAD = 30, 48, 28
 _PAD = 10
-_PINNED = 150  # width of the pinned first column in design units, if the columns do not all fit
-_ARROW = 18
+_PINNED_WIDTH = 150  # width of the pinned first column in design units, if the columns do not all fit
+_ARROW_WIDTH = 18
 _DOUBLE_CLICK_MS = 500
 
 
@@ -86,7 +86,7 @@ class Rows(Scrolled):
         self.place = place
         self._first = 1  # index of the first column to the right of the pinned one, if not all columns fit
         self._hot = -1
-        self._clicked = (-1, -10_000)  # row and time of the last click
+        self._last_click = (-1, -10_000)  # row and time of the last click
         self.element = Drawn(dialog, rect, self._paint, container)
         self.set(items, place, tells=False)
 
@@ -149,14 +149,14 @@ class Rows(Scrolled):
         column, is_descending = self.sort_by
         step = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1}.get(event.key)
         if step is not None:
-            self._sort((column + step) % len(self.columns) if column >= 0 else 0, is_descending)
+            self._sort_by_column((column + step) % len(self.columns) if column >= 0 else 0, is_descending)
             return True
         if event.key == pygame.K_SPACE:
-            self._sort(max(0, column), not is_descending)
+            self._sort_by_column(max(0, column), not is_descending)
             return True
         return False
 
-    def _sort(self, column: int, is_descending: bool) -> None:
+    def _sort_by_column(self, column: int, is_descending: bool) -> None:
         self.sort_by = (column, is_descending)
         self._reveal_column(column)
         if self.sorted_by:
@@ -172,40 +172,40 @@ class Rows(Scrolled):
             return True
         x, y = position[0] - self.element.rect.x, position[1] - self.element.rect.y
         if event.type == pygame.MOUSEMOTION:
-            self._hover(self._row_at(y) if self.is_under(position) and not self.is_on_bar(position) else -1)
+            self._hover_row(self._row_at(y) if self.is_under(position) and not self.is_on_bar(position) else -1)
         if event.type != pygame.MOUSEBUTTONDOWN or event.button != 1 or not self.is_under(position):
             return False
-        self._pressed(x, y)
+        self._handle_press(x, y)
         return True
 
-    def _hover(self, row: int) -> None:
+    def _hover_row(self, row: int) -> None:
         if row != self._hot:
             self._hot = row
             self.element.refresh()
 
-    def _pressed(self, x: int, y: int) -> None:
+    def _handle_press(self, x: int, y: int) -> None:
         if y < self.head:
-            if not self._pressed_arrow(x):
-                self._pressed_head(x)
+            if not self._handle_arrow_press(x):
+                self._handle_header_press(x)
             return
         row, now = self._row_at(y), pygame.time.get_ticks()
         if row < 0:
             return
-        last_row, last_time = self._clicked
-        self._clicked = (row, now)
+        last_row, last_time = self._last_click
+        self._last_click = (row, now)
         self.select(row)
         is_second = row == last_row and now - last_time < _DOUBLE_CLICK_MS
         if self.chosen and (is_second or self.is_chosen_at_once):
-            self._clicked = (-1, now)
+            self._last_click = (-1, now)
             self.chosen()
 
-    def _pressed_head(self, x: int) -> None:
+    def _handle_header_press(self, x: int) -> None:
         if self.sorted_by is None:
             return
-        for column, (left, width) in enumerate(self._widths()):
+        for column, (left, width) in enumerate(self._column_spans()):
             if left <= x < left + width:
                 was, is_descending = self.sort_by or (-1, False)
-                self._sort(column, not is_descending if was == column else False)
+                self._sort_by_column(column, not is_descending if was == column else False)
                 return
 
     # --- more columns than fit --------------------------------------------------------------------
@@ -217,20 +217,20 @@ class Rows(Scrolled):
         Only a sortable list does this, if its columns do not all fit: columns keep their widths, because narrower ones
         would cut numbers.
         """
-        needed = self.dialog.px(_PINNED) + sum(self.dialog.px(column.width) for column in self.columns)
-        return self.sort_by is not None and not self.columns[0].width and needed > self._room
+        needed = self.dialog.px(_PINNED_WIDTH) + sum(self.dialog.px(column.width) for column in self.columns)
+        return self.sort_by is not None and not self.columns[0].width and needed > self._column_room
 
     @property
-    def _room(self) -> int:
+    def _column_room(self) -> int:
         px = self.dialog.px
         return int(self.element.surface.get_width()) - (px(ScrollBar.WIDTH + 6) if self.bar.is_needed else 0)
 
-    def _pinned_widths(self) -> list[tuple[int, int]]:
+    def _pinned_column_spans(self) -> list[tuple[int, int]]:
         """Return left edge and width of each column if the first one is pinned; columns out of view have width 0."""
-        px, left = self.dialog.px, self.dialog.px(_PINNED)
+        px, left = self.dialog.px, self.dialog.px(_PINNED_WIDTH)
         boxes = [(0, left)]
         for place, column in enumerate(self.columns[1:], 1):
-            has_room = left + px(column.width) <= self._room - px(_ARROW)
+            has_room = left + px(column.width) <= self._column_room - px(_ARROW_WIDTH)
             is_seen = place >= self._first and has_room and (place == self._first or boxes[-1][1] > 0)
             boxes.append((left, px(column.width) if is_seen else 0))
             left += boxes[-1][1]
@@ -239,17 +239,17 @@ class Rows(Scrolled):
     def _reveal_column(self, column: int) -> None:
         while self._is_pinned and 1 <= column < self._first:
             self._first -= 1
-        while self._is_pinned and column > self._first and self._widths()[column][1] == 0:
+        while self._is_pinned and column > self._first and self._column_spans()[column][1] == 0:
             self._first += 1
 
-    def _pressed_arrow(self, x: int) -> bool:
+    def _handle_arrow_press(self, x: int) -> bool:
         """Scroll the columns if a click hits an arrow in the header, and return whether it does."""
         if not self._is_pinned:
             return False
-        seen = [place for place, (_, width) in enumerate(self._widths()) if width and place]
-        if x >= self._room - self.dialog.px(_ARROW) and seen[-1] < len(self.columns) - 1:
+        seen = [place for place, (_, width) in enumerate(self._column_spans()) if width and place]
+        if x >= self._column_room - self.dialog.px(_ARROW_WIDTH) and seen[-1] < len(self.columns) - 1:
             self._first = min(seen[-1], self._first + max(1, len(seen) - 1))
-        elif self.dialog.px(_PINNED - _ARROW) <= x < self.dialog.px(_PINNED) and self._first > 1:
+        elif self.dialog.px(_PINNED_WIDTH - _ARROW_WIDTH) <= x < self.dialog.px(_PINNED_WIDTH) and self._first > 1:
             self._first = max(1, self._first - max(1, len(seen) - 1))
         else:
             return False
@@ -259,9 +259,9 @@ class Rows(Scrolled):
     def _paint_arrows(self, pen: Canvas, boxes: list[tuple[int, int]]) -> None:
         middle, ink = self.head // 2, pen.palette.accent
         if self._first > 1:
-            _sideways(pen, pen.px(_PINNED - _ARROW // 2), middle, -1, ink)
+            _draw_sideways_arrow(pen, pen.px(_PINNED_WIDTH - _ARROW_WIDTH // 2), middle, -1, ink)
         if not boxes[-1][1]:
-            _sideways(pen, self._room - pen.px(_ARROW // 2), middle, 1, ink)
+            _draw_sideways_arrow(pen, self._column_room - pen.px(_ARROW_WIDTH // 2), middle, 1, ink)
 
     def _row_at(self, y: int) -> int:
         row = int((y - self.head + self.bar.position) // self._row)
@@ -274,11 +274,11 @@ class Rows(Scrolled):
             self.has_focus = has_focus
             self.element.refresh()
 
-    def _widths(self) -> list[tuple[int, int]]:
+    def _column_spans(self) -> list[tuple[int, int]]:
         """Return left edge and width of each column, in pixels."""
         if self._is_pinned:
-            return self._pinned_widths()
-        px, room = self.dialog.px, self._room
+            return self._pinned_column_spans()
+        px, room = self.dialog.px, self._column_room
         fixed = sum(px(column.width) for column in self.columns)
         shares = sum(1 for column in self.columns if not column.width)
         if shares:
@@ -296,7 +296,7 @@ class Rows(Scrolled):
 
     def _paint(self, pen: Canvas) -> None:
         width = self.element.surface.get_width()
-        boxes = self._widths()
+        boxes = self._column_spans()
         if not self.items:
             pen.text((pen.px(_PAD), self.head + pen.px(14)), self.empty, size=14, colour=pen.palette.dim)
         first = int(self.bar.position // self._row)
@@ -326,14 +326,14 @@ class Rows(Scrolled):
                     if column.align == "right"
                     else left + pen.px(_PAD + 5) + used
                 )
-                _triangle(pen, end, self.head // 2, self.sort_by[1], colour)
+                _draw_sort_arrow(pen, end, self.head // 2, self.sort_by[1], colour)
         if self._is_pinned:
             self._paint_arrows(pen, boxes)
         pen.hline(0, self.head - 1, width)
 
     def _paint_row(self, pen: Canvas, place: int, top: int, boxes: list[tuple[int, int]]) -> None:
         item, palette = self.items[place], pen.palette
-        width = self._room if self._is_pinned else boxes[-1][0] + boxes[-1][1]
+        width = self._column_room if self._is_pinned else boxes[-1][0] + boxes[-1][1]
         box = (0, top, width, self._row - 1)
         if place == self.place:
             pen.fill(box, tint(pen, 0.30 if self.has_focus else 0.18), 5)
@@ -367,11 +367,11 @@ class Rows(Scrolled):
         return pen.text((left + pad, middle), text, size=size, face=face, colour=colour, middle=True, width=room - pad)
 
 
-def _sideways(pen: Canvas, x: int, y: int, way: int, colour: Any) -> None:
+def _draw_sideways_arrow(pen: Canvas, x: int, y: int, way: int, colour: Any) -> None:
     a, b = pen.px(3) * way, pen.px(5)
     pen.polygon([(x - a, y - b), (x - a, y + b), (x + a, y)], colour)
 
 
-def _triangle(pen: Canvas, x: int, y: int, points_down: bool, colour: Any) -> None:
+def _draw_sort_arrow(pen: Canvas, x: int, y: int, points_down: bool, colour: Any) -> None:
     a, b = pen.px(4), pen.px(3) * (1 if points_down else -1)
     pen.polygon([(x - a, y - b), (x + a, y - b), (x, y + b)], colour)

@@ -12,8 +12,8 @@ from ui.widgets.controls import Control, Drawn
 from ui.widgets.holder import Holder
 
 MIN_THUMB = 28
-_WHEEL_LINES = 3
-_FORM_LINE = 20  # height of a scroll step of forms, in design units
+_LINES_PER_WHEEL_STEP = 3
+_FORM_LINE_HEIGHT = 20  # height of a scroll step of forms, in design units
 
 
 class ScrollBar:
@@ -23,7 +23,7 @@ class ScrollBar:
 
     def __init__(self, view: int = 1, whole: int = 1, position: float = 0.0) -> None:
         self.view, self.whole, self.position = view, whole, position
-        self._grabbed_at: float | None = None
+        self._grab_offset: float | None = None
 
     @property
     def last(self) -> int:
@@ -35,7 +35,7 @@ class ScrollBar:
 
     @property
     def is_held(self) -> bool:
-        return self._grabbed_at is not None
+        return self._grab_offset is not None
 
     def measure(self, view: int, whole: int) -> None:
         """Set the heights of viewport and content, and keep the scroll position in range."""
@@ -68,7 +68,7 @@ class ScrollBar:
         if not top <= y < top + height:
             self.centre_on(y, least)
             top, height = self.thumb(least)
-        self._grabbed_at = y - top
+        self._grab_offset = y - top
 
     def centre_on(self, y: float, least: int) -> None:
         """Scroll so that the middle of the thumb is at height `y`."""
@@ -76,12 +76,12 @@ class ScrollBar:
         self.scroll_to(self.last * (y - height / 2) / max(1, self.view - height))
 
     def drag(self, y: float, least: int) -> None:
-        if self._grabbed_at is not None:
+        if self._grab_offset is not None:
             _, height = self.thumb(least)
-            self.scroll_to(self.last * (y - self._grabbed_at) / max(1, self.view - height))
+            self.scroll_to(self.last * (y - self._grab_offset) / max(1, self.view - height))
 
     def release(self) -> None:
-        self._grabbed_at = None
+        self._grab_offset = None
 
     def paint(self, pen: Canvas, right: int, top: int) -> None:
         if self.is_needed:
@@ -125,10 +125,10 @@ class Scrolled(Control):
         if not self.is_under(position):
             return False
         if event.type == pygame.MOUSEWHEEL:
-            self.scroll_to(self.bar.position - steps_of(event.y) * _WHEEL_LINES * self.line)
+            self.scroll_to(self.bar.position - steps_of(event.y) * _LINES_PER_WHEEL_STEP * self.line)
             return True
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.is_on_bar(position):
-            self.bar.press(self._height_of(position), self.dialog.px(MIN_THUMB))
+            self.bar.press(self._y_in_viewport(position), self.dialog.px(MIN_THUMB))
             self.is_held = True
             self.element.refresh()
             return True
@@ -137,7 +137,7 @@ class Scrolled(Control):
     def _drag(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
         """Handle a mouse event while the bar is dragged, at any position."""
         if event.type == pygame.MOUSEMOTION:
-            self.bar.drag(self._height_of(position), self.dialog.px(MIN_THUMB))
+            self.bar.drag(self._y_in_viewport(position), self.dialog.px(MIN_THUMB))
         elif event.type == pygame.MOUSEBUTTONUP and event.button == 1:
             self.bar.release()
             self.is_held = False
@@ -146,13 +146,13 @@ class Scrolled(Control):
         self.element.refresh()
         return True
 
-    def _height_of(self, position: tuple[int, int]) -> int:
+    def _y_in_viewport(self, position: tuple[int, int]) -> int:
         return int(position[1] - self.element.rect.y - self.head)
 
     def is_on_bar(self, position: tuple[int, int]) -> bool:
         x = position[0] - self.element.rect.x
         is_right = x >= self.element.surface.get_width() - self.dialog.px(ScrollBar.WIDTH + 4)
-        return self.bar.is_needed and is_right and self._height_of(position) >= 0
+        return self.bar.is_needed and is_right and self._y_in_viewport(position) >= 0
 
 
 class Scroller(Scrolled):
@@ -164,7 +164,7 @@ class Scroller(Scrolled):
     def __init__(self, dialog: Holder, rect: pygame.Rect, whole: int) -> None:
         super().__init__(dialog)
         self.rect = rect
-        self._cutter = UIScrollingContainer(
+        self._clip_container = UIScrollingContainer(
             rect,
             dialog.host.gui,
             container=dialog.container,
@@ -173,7 +173,7 @@ class Scroller(Scrolled):
             allow_scroll_y=False,
         )
         self.inside = UIContainer(
-            pygame.Rect(0, 0, rect.width, max(rect.height, whole)), dialog.host.gui, container=self._cutter
+            pygame.Rect(0, 0, rect.width, max(rect.height, whole)), dialog.host.gui, container=self._clip_container
         )
         self.bar.measure(rect.height, whole)
         strip = dialog.px(ScrollBar.WIDTH + 4)
@@ -182,30 +182,30 @@ class Scroller(Scrolled):
 
     @property
     def line(self) -> int:
-        return self.dialog.px(_FORM_LINE)
+        return self.dialog.px(_FORM_LINE_HEIGHT)
 
     def scroll_to(self, position: float) -> None:
         super().scroll_to(position)
-        self._move()
+        self._move_content()
 
     def reveal(self, top: float, bottom: float) -> None:
         """Scroll a range of heights into view."""
         self.bar.reveal(top, bottom)
         self.element.refresh()
-        self._move()
+        self._move_content()
 
     def _drag(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
         is_used = super()._drag(event, position)
-        self._move()
+        self._move_content()
         return is_used
 
     def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
         is_used = super().mouse(event, position)
         if is_used:
-            self._move()
+            self._move_content()
         return is_used
 
-    def _move(self) -> None:
+    def _move_content(self) -> None:
         self.inside.set_relative_position((0, -round(self.bar.position)))
 
     def is_under(self, position: tuple[int, int]) -> bool:
@@ -213,7 +213,7 @@ class Scroller(Scrolled):
 
     def kill(self) -> None:
         super().kill()
-        self._cutter.kill()
+        self._clip_container.kill()
 
     def _paint(self, pen: Canvas) -> None:
         self.bar.paint(pen, pen.surface.get_width(), 0)
