@@ -15,13 +15,14 @@ from ui.panels import minimap, panel_header, pointing
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import Canvas, HitRegion
 
-GAME_MS = 3.0  # milliseconds of a tick that a typical game spends on pathfinding, if the scenario sets no limit
+# Limit of a crowd's milliseconds per tick if the scenario sets none: what a typical game spends on pathfinding
+GAME_MS = 3.0
 MARK = 12  # radius of the mark of a start, a goal or an agent, in design units
-FULL_NAMES_FROM = 400  # panel width in pixels below which the names of the numbers are shortened
+FULL_NAMES_FROM = 400  # minimum panel width in pixels for full names of the numbers; narrower panels show short names
 
 
 def draw_around(desk: ViewContext, boxes: PanelBoxes, panel: Panel, place: int) -> None:
-    """Draw header and numbers; the map between them is painted afterwards by MapRenderer."""
+    """Draw header and numbers of a panel; the map between them is drawn later (MapView.draw_map)."""
     _draw_background(desk, boxes)
     focus = partial(desk.session.focus, panel.key)
     desk.canvas.spot(
@@ -91,10 +92,10 @@ def _free_corner(desk: ViewContext, boxes: PanelBoxes, panel: Panel, size: tuple
 def _occupied_rects(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> list[pygame.Rect]:
     """Return the rectangles that a text on the map must not hide.
 
-    They are the marks of the agent, the names of switches, and whatever occupies other corners.
+    They are the marks of start, goal and agent, the names of switches, and the other texts drawn in corners.
     """
     px, (x, y, width, height) = desk.canvas.px, boxes.map
-    # The radius includes one cell, because an agent glides from cell to cell.
+    # The radius includes one cell, because the mark of an agent moves gradually from cell to cell between two ticks.
     radius = px(MARK) + round(desk.scene.camera(panel.key, boxes).zoom)
     marks = [
         pygame.Rect(at[0] - radius, at[1] - radius, 2 * radius, 2 * radius)
@@ -115,9 +116,9 @@ def _occupied_rects(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> list[
 
 
 def _draw_violation(canvas: Canvas, box: Box, panel: Panel) -> None:
-    """Draw why the referee stopped the agent, or what failed in its file.
+    """Draw the reason why the referee stopped the agent, or the error in the agent's file.
 
-    It is at the top of the map, because messages are at the bottom.
+    The text is at the top of the map, because messages are at the bottom.
     """
     offence, px = panel.view.offence, canvas.px
     assert offence is not None
@@ -135,7 +136,7 @@ def _draw_violation(canvas: Canvas, box: Box, panel: Panel) -> None:
 
 
 def _draw_shown_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
-    """Draw which agent's search a crowd's panel shows, in the lower left corner of the map."""
+    """Draw the name of the agent whose search a crowd's panel shows, in the lower left corner of the map."""
     px = canvas.px
     text = f"{view.label}: {view.state_word}, {wording.ratio(view.metrics.suboptimality)} x optimal"
     if not wording.has_arrived(view):
@@ -150,7 +151,7 @@ def _draw_shown_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
 
 
 def _draw_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
-    """Draw the numbers, most important first and as many as fit, and the meter of the budget."""
+    """Draw the numbers that fit, most important first, and the meter that compares expansions with the budget."""
     px, box = desk.canvas.px, boxes.hud
     if box[3] < px(30):
         return
@@ -272,11 +273,11 @@ def _number_colour(canvas: Canvas, field: wording.Number) -> Colour:
 
 @dataclass(frozen=True)
 class _Gauge:
-    """Content of a meter."""
+    """Content of a meter, which is a bar with a text."""
 
     words: str
     short: str  # shorter version of `words`
-    share: float  # filled part of the meter; above 1 if the limit is exceeded
+    share: float  # filled part of the bar, from 0 to 1; above 1 if the limit is exceeded
     is_warning: bool
     tip: str
 
@@ -284,8 +285,8 @@ class _Gauge:
 def _gauge_of(desk: ViewContext, panel: Panel) -> _Gauge | None:
     """Return the content of a panel's meter, or None if there is nothing to measure.
 
-    For an agent it is the expansions of the last tick compared with its budget. For a crowd it is the milliseconds of
-    the last ticks compared with the limit; None if they were not measured.
+    The meter of an agent compares the expansions of the last tick with the budget. The meter of a crowd compares the
+    median milliseconds of the last ticks with the limit; it is None if the milliseconds were not measured.
     """
     if panel.crowd is not None:
         return _milliseconds_gauge(panel, panel.crowd) if panel.crowd.tick_ms else None
@@ -324,10 +325,10 @@ def _draw_meter(desk: ViewContext, panel: Panel, right: int, label_y: int, value
 
 
 def _draw_thin_meter(desk: ViewContext, panel: Panel, box: Box, middle: int) -> int:
-    """Draw the meter as a bar at the bottom of the panel, and its text on the right in the first line of the numbers.
+    """Draw the meter's bar at the bottom of the panel, and its text on the right in the first line of the numbers.
 
     Returns:
-        Left edge of the text.
+        Left edge of the text; the right edge of the line if no text is drawn.
     """
     canvas, gauge = desk.canvas, _gauge_of(desk, panel)
     px = canvas.px

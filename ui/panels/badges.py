@@ -1,4 +1,4 @@
-"""Badges A and B of the two panels compared by a heat map A - B."""
+"""Badges "A" and "B" of the two panels that the heat map of differences compares (visits in A minus visits in B)."""
 
 from ui.draw.theme import rgb
 from ui.model.layout import Box
@@ -19,7 +19,7 @@ def draw_badge(canvas: Canvas, box: Box, letter: str) -> None:
 def draw_map_badge(canvas: Canvas, box: Box, letter: str, branch: str) -> None:
     """Draw the badge of a panel in the upper right corner of its map.
 
-    It is one row lower if the name of the branch needs the space.
+    The badge is lower if the name of the branch is in that corner.
     """
     px = canvas.px
     side = px(20)

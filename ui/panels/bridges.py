@@ -1,4 +1,7 @@
-"""Names of switches, such as bridges, on the maps; a click on a name blocks or frees the switch."""
+"""Names of switches on the maps; a click on a name blocks or frees the switch.
+
+A switch is a named set of cells, such as a bridge, that are blocked and freed together.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -14,12 +17,13 @@ from ui.model.run import Panel
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 
-MIN_NAMED_MAP = 240  # minimum side of a map with names, in design units: names would cover a smaller one
+# Minimum side of a map with names of switches, in design units; names would hide too much of a smaller map
+MIN_NAMED_MAP = 240
 
 
 def flip(desk: ViewContext, name: str) -> None:
     """Block or free a switch of the focused branch, and show a message about it."""
-    # The click may refer to the last frame, drawn before another run was opened.
+    # Ignore a click on a name of the last frame if another run, without this switch, was opened since.
     if name in desk.session.run.world.switch_states():
         desk.tell(turning.flip_switch(desk.session, name))
 
@@ -31,7 +35,7 @@ def _flip_in_branch(desk: ViewContext, key: PanelKey, name: str) -> None:
 
 
 def draw(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
-    """Draw the name of each switch on a panel's map, and a box around the switch whose row is under the pointer."""
+    """Draw the name of each switch on a panel's map, and a box around the switch pointed at in the sidebar."""
     states = panel.world.switch_states()
     if not states or desk.is_picture:
         return
@@ -67,7 +71,7 @@ def _beside(desk: ViewContext, area: Box, name: str, place: Box, taken: Sequence
     x, y, wide, high = place
     middle = y + high // 2 - height // 2, x + wide // 2 - width // 2
     most_left = area[0] + area[2] - width - gap
-    # Left edge of a name above or below the switch, kept within the map
+    # Left edge in pixels of a name above or below the switch, limited so that the name is inside the map
     along = max(area[0] + gap, min(middle[1], most_left))
     sides = [
         pygame.Rect(left, top, width, height)

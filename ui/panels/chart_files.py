@@ -18,12 +18,12 @@ from ui.panels.desk import ViewContext
 from ui.widgets.canvas import Canvas
 
 SUFFIXES = (".svg", ".png", ".csv")
-WIDTH, HEIGHT, LEGEND = 640, 240, 28
-PNG_SCALE = 2.0
+WIDTH, HEIGHT, LEGEND = 640, 240, 28  # width and height of a chart, and height of the legend, in design units
+PNG_SCALE = 2.0  # pixels per design unit in PNG files
 
 
 def save(desk: ViewContext, path: Path) -> None:
-    """Write all visible charts with all values up to the present tick.
+    """Write all visible charts with all values up to the current tick to one file.
 
     Args:
         desk: View context.
@@ -48,7 +48,7 @@ def _values(desk: ViewContext) -> Iterator[tuple[Cell, ...]]:
 
 
 def _short(value: float) -> Cell:
-    """Return a value rounded to ten digits, or None if it is not finite, such as the distance from a wall."""
+    """Return a value rounded to ten digits, or None if it is infinite, such as a distance without a path."""
     if not np.isfinite(value):
         return None
     short = float(f"{value:.10g}")

@@ -1,6 +1,6 @@
 """Small time charts with one line per agent, thinned to the width of the chart; a click or a drag seeks to a tick.
 
-For a crowd, the line is that of the agent that is followed or pointed at, whose search the panel shows.
+A crowd has one line: that of the agent whose search its panel shows, which is followed or under the pointer.
 """
 
 import math
@@ -41,13 +41,13 @@ class Chart:
     tip: str
     values: Callable[[ViewContext, Panel], Values]
     shown: Callable[[float], str]
-    unit: str = "tick"  # meaning of the x axis, "tick" or "trial": one value each, from the agent's first on
-    first: int = 0  # number of the first value, if the unit is not "tick"
+    unit: str = "tick"  # unit of the x axis, "tick" or "trial"; there is one value per tick or trial
+    first: int = 0  # tick or trial of the first value on the x axis
     has_points: bool = False  # whether to mark each value with a dot, for charts with few values
 
 
 def _suboptimality_values(desk: ViewContext, panel: Panel) -> Values:
-    """Return the cost of the present walk over the optimal cost, by tick; each trial is a new walk."""
+    """Return the cost of the walk so far divided by the optimal cost, by tick; each trial begins a new walk."""
     trail = desk.session.run.trails[panel.key]
     begun = np.where(trail.marks & log.TRIAL, trail.cost, 0.0)
     return _ratio_to_optimal(trail.cost - np.maximum.accumulate(begun), panel)
@@ -71,7 +71,7 @@ def _distance_values(desk: ViewContext, panel: Panel) -> Values:
 
 
 def complete(desk: ViewContext) -> None:
-    """Compute all values of all charts now; otherwise each frame computes only a few distances."""
+    """Compute all values of all charts now, for an export; while drawing, each frame computes only a few distances."""
     session = desk.session
     for panel in session.run.panels:
         if panel.mind is not None:
@@ -124,7 +124,7 @@ CHARTS = (
 
 
 def shown_charts(desk: ViewContext) -> list[Chart]:
-    """Return the charts to draw; the one by trial only if an agent may have several trials."""
+    """Return the charts to draw; the chart by trial is included only if an agent may have several trials."""
     learns = any(panel.view.most_trials > 1 for panel in desk.session.run.panels)
     return [*([TRIALS] if learns else []), *CHARTS]
 
@@ -133,9 +133,9 @@ def shown_charts(desk: ViewContext) -> list[Chart]:
 class Line:
     """Values of one agent in a chart."""
 
-    place: int  # index of its panel
+    place: int  # index of the agent's panel
     label: str
-    first: int  # number of the first value
+    first: int  # tick or trial of the first value
     values: Values
 
     @property
@@ -164,7 +164,7 @@ def lines_of(desk: ViewContext, chart: Chart) -> list[Line]:
 
 
 def whose(panels: Sequence[Panel]) -> list[str]:
-    """Return sentences that say which agent of each crowd the charts show."""
+    """Return one sentence per crowd that names the agent shown in the charts."""
     crowds = [panel for panel in panels if panel.crowd is not None]
     if crowds and all(panel.mind is None for panel in crowds):
         return ["No line of a crowd: point at a unit, or click one"]
@@ -186,13 +186,13 @@ def _shown_agent_sentence(crowd: Crowd, shown: WalkerView) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """Conversion from values to pixels."""
+    """Conversion from ticks (or trials) and values to positions in a plot."""
 
-    plot: Box
-    first: int
-    last: int
-    top: float
-    pad: int
+    plot: Box  # rectangle of the plot, in pixels
+    first: int  # first tick or trial on the x axis
+    last: int  # last tick or trial on the x axis
+    top: float  # largest value on the y axis, which begins at 0
+    pad: int  # margin inside the plot, in pixels
 
     def x(self, number: float) -> float:
         x, _, width, _ = self.plot
@@ -210,7 +210,7 @@ class Scale:
 
 
 def draw(desk: ViewContext, box: Box, chart: Chart) -> None:
-    """Draw title, grid, lines and the present tick, and the values under the pointer."""
+    """Draw title, grid and lines, a line at the current tick, and the values at the tick under the pointer."""
     canvas, palette = desk.canvas, desk.palette
     x, y, width, height = box
     px = canvas.px
@@ -218,11 +218,11 @@ def draw(desk: ViewContext, box: Box, chart: Chart) -> None:
     lines = lines_of(desk, chart)
     plot = (x + px(GUTTER), y + px(20), width - px(GUTTER), height - px(36))
     canvas.fill(plot, mix(palette.surface, palette.window, 0.7), 5)
-    recorded = desk.session.run.end if chart.unit == "tick" else 0  # the x axis is as long as the time line
+    recorded = desk.session.run.end if chart.unit == "tick" else 0  # the x axis ends at the same tick as the time line
     scale = scale_of(lines, plot, px(_PAD), recorded)
-    goes = chart.unit == "tick" and scale is not None
-    drag = partial(_go_to, desk, scale) if goes and scale is not None else None
-    tip = chart.tip + (". Click or drag: go to that tick" if goes else "")
+    can_seek = chart.unit == "tick" and scale is not None
+    drag = partial(_go_to, desk, scale) if can_seek and scale is not None else None
+    tip = chart.tip + (". Click or drag: go to that tick" if can_seek else "")
     canvas.spot(HitRegion(f"chart:{chart.key}", box, None, tip, drag=drag))
     if scale is None:
         return
@@ -246,7 +246,7 @@ def scale_of(lines: Sequence[Line], plot: Box, pad: int, end: int = 0) -> Scale 
         lines: Lines of the chart.
         plot: Rectangle of the plot, in pixels.
         pad: Margin inside the plot, in pixels.
-        end: Minimum of the last number on the x axis.
+        end: Tick or trial up to which the x axis reaches even if the lines end earlier.
     """
     finite = [line.values[np.isfinite(line.values)] for line in lines]
     top = max((float(values.max()) for values in finite if values.size), default=0.0)
@@ -260,7 +260,7 @@ def _go_to(desk: ViewContext, scale: Scale, position: tuple[int, int]) -> None:
 
 
 def _draw_grid(desk: ViewContext, chart: Chart, scale: Scale) -> None:
-    """Draw horizontal lines at round values, each labelled on the left, as many as the height allows."""
+    """Draw horizontal grid lines at round values, labelled on the left; their number depends on the height."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     x, y, width, height = scale.plot
     ink = mix(palette.surface, palette.edge, 0.8)
@@ -278,8 +278,9 @@ def _draw_grid(desk: ViewContext, chart: Chart, scale: Scale) -> None:
 def round_values(top: float, most: int = MAX_LINES) -> list[float]:
     """Return round values up to `top`, for grid lines.
 
-    The values are the multiples of a step, which is 1, 2 or 5 times a power of ten and at least a `most`-th of `top`.
-    If that step exceeds `top`, return only the largest multiple of a smaller step.
+    The values are the multiples of a step, which is 1, 2 or 5 times a power of ten and at least `top` / `most`,
+    so that there are at most `most` values. If that step exceeds `top`, return only the largest multiple of a smaller
+    step.
     """
     power = 10.0 ** math.floor(math.log10(top / most))
     steps = [factor * power for factor in (1, 2, 5, 10)]

@@ -9,12 +9,16 @@ from ui.model.run import Panel
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import Canvas
 
+# Height of a line, height of the heading, padding of the card, and indentation per level, all in design units
 LINE, HEAD, PAD, INDENT = 17, 26, 8, 12
 SIZE, MARGIN = 11.5, 4  # font size of a line, and margin at its right, both in design units
 
 
 def reading_of(desk: ViewContext) -> tuple[Panel, Reading] | None:
-    """Return panel and pseudocode of the focused agent; None outside slow motion and for agents without pseudocode."""
+    """Return the focused agent's panel and pseudocode.
+
+    Return None outside slow motion, and if the agent has no pseudocode.
+    """
     session = desk.session
     panel = next((p for p in session.run.panels if p.key == session.focused_key), None)
     if panel is None or panel.mind is None or not desk.player.is_slow_motion or session.run.is_seeking:
@@ -30,7 +34,7 @@ def height_of(desk: ViewContext, reading: Reading) -> int:
 
 
 def left_of(canvas: Canvas, line: Line) -> int:
-    """Return the indentation of a line in pixels, to the right of the mark for executed lines."""
+    """Return the left edge of a line's text in pixels, which is to the right of the dot that marks executed lines."""
     return canvas.px(14) + line.depth * canvas.px(INDENT)
 
 
@@ -48,12 +52,12 @@ def draw(desk: ViewContext, box: Box, panel: Panel, reading: Reading) -> None:
     canvas.hline(x, y, width)
     canvas.text((x + px(PAD), y + px(PAD)), wording.full_name(panel.view), size=13, face="bold", width=width - px(16))
     y += px(HEAD + 2)
-    for place, line in list(enumerate(reading.lines))[first : first + room]:
+    for index, line in list(enumerate(reading.lines))[first : first + room]:
         row = (x + px(3), y, width - px(6), px(LINE))
-        if place == reading.at:
+        if index == reading.at:
             canvas.fill(row, mix(palette.surface, palette.accent, 0.35), 4)
-        is_done = place in reading.done
-        ink = palette.text if is_done or place == reading.at else palette.dim
+        is_done = index in reading.done
+        ink = palette.text if is_done or index == reading.at else palette.dim
         if is_done:
             canvas.fill((x + px(6), y + px(6), px(4), px(4)), palette.accent, 2)
         left = left_of(canvas, line)

@@ -1,6 +1,7 @@
 """View context: the state that bars, tabs and panels around the maps are drawn from and that their controls act on.
 
-The window has one ViewContext, and every picture of a whole window has another, in which nothing can be clicked.
+The window has one ViewContext. Each picture of a whole window, such as a screenshot or a frame of a video, has its own,
+in which nothing can be clicked.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,11 +24,11 @@ from ui.widgets.canvas import Canvas
 
 
 def _ignore_command(command_id: str) -> None:
-    """Ignore a command: in a picture no control does anything."""
+    """Ignore a command, because controls in a picture do nothing."""
 
 
 def _return_true() -> bool:
-    """Return True: a picture has no defaults to differ from."""
+    """Return True, because the view in a picture is never offered as the user's default."""
     return True
 
 
@@ -44,10 +45,11 @@ class ViewContext:
     run: Callable[[str], None] = _ignore_command  # callback that runs a command by its id
     keys: Mapping[str, str] = field(default_factory=dict)  # keyboard shortcuts by command id
     tips: Mapping[str, str] = field(default_factory=dict)  # tooltips by command id
-    # True distances; distances_of() describes the keys.
+    # True distances to the goal. The key is a branch, or for an agent with its own goal the key of its panel.
     distances: dict[object, Distances] = field(default_factory=dict)
-    is_default_view: Callable[[], bool] = _return_true  # whether layers, heat and camera links have the user's defaults
-    is_picture: bool = False  # whether this is a picture, in which nothing can be clicked
+    # Callback that returns whether layers, heat and camera links have the user's defaults
+    is_default_view: Callable[[], bool] = _return_true
+    is_picture: bool = False  # whether a picture is drawn, in which nothing can be clicked, and not the window
 
     @property
     def palette(self) -> Palette:
@@ -58,7 +60,7 @@ class ViewContext:
         self.state.messages.say(self.worded(text))
 
     def tell(self, text: str) -> None:
-        """Show a message about the present run until the user's next edit, undo or redo."""
+        """Show a message about the current run until the user's next edit, undo or redo."""
         self.state.messages.say(self.worded(text), self.session.history.deeds)
 
     def worded(self, text: str) -> str:
@@ -78,12 +80,12 @@ class ViewContext:
         return self.keys.get(command_id, "")
 
     def tip_of(self, command_id: str) -> str:
-        """Return the tooltip of a command, and if it is unavailable, the reason."""
+        """Return the tooltip of a command; if the command is unavailable, the reason is appended."""
         tip, reason = self.tips.get(command_id, ""), self.disabled_reason(command_id)
         return f"{tip}. {reason}" if reason else tip
 
     def disabled_reason(self, command_id: str) -> str:
-        """Return why a command is unavailable; "" if it is available."""
+        """Return the reason why a command is unavailable; "" if it is available."""
         return self.worded(disabled_reason(command_id, self.session, self.state))
 
     def doer_of(self, command_id: str) -> Callable[[], None] | None:
@@ -93,7 +95,8 @@ class ViewContext:
     def distances_of(self, panel: Panel) -> Distances:
         """Return the true distances to the goal of a panel's agent.
 
-        All agents of a branch with the world's goal share one object; an agent with a goal of its own has its own.
+        All agents of a branch that have the goal of the world share one Distances object. An agent with a different
+        goal has its own object.
         """
         has_own = panel.subject.goal != panel.world.goal
         return self.distances.setdefault(panel.key if has_own else panel.key.branch, Distances())
@@ -116,7 +119,7 @@ class ViewContext:
         self.run("rename_agent")
 
     def mode_word(self) -> str:
-        """Return what the player is doing, such as paused, or "edit mode"."""
+        """Return the player's activity, such as "paused"; in edit mode return "edit mode" unless the player seeks."""
         doing = self.player.doing()
         return "edit mode" if self.state.is_editing and doing != "winding" else doing
 

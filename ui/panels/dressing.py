@@ -1,8 +1,8 @@
-"""View settings of the open file: what the file specifies, else the user's defaults.
+"""View settings while a file is open: settings specified in the file, and the user's defaults for all others.
 
-They cover layers, heat, cameras, speed and the tab of the sidebar. Theme and text size always remain the user's own;
-`main.py record` takes those too from the file (ui/model/look.py). This module also returns the present look of the
-window as plain data, to be saved.
+View settings are layers, heat, cameras, speed and the tab of the sidebar. Theme and text size in the window are always
+the user's; only `main.py record` takes theme and text size from the file as well (ui/model/look.py). This module also
+returns the current look of the window as plain data, to be saved in a file.
 """
 
 from collections.abc import Mapping
@@ -23,22 +23,26 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _Override(Generic[T]):
-    """Value of a file that replaces the user's value until another file is opened."""
+    """Value specified in a file; it replaces the user's value until another file is opened."""
 
-    own: T
-    of_file: T
+    own: T  # value before the file was opened
+    of_file: T  # value specified in the file
 
     def own_value(self, now: T) -> T:
-        """Return the user's value: the present one if the user changed it since, else the one before the file."""
+        """Return the user's value.
+
+        It is the current value `now` if the user changed it while the file was open, else the value before the file was
+        opened.
+        """
         return self.own if now == self.of_file else now
 
 
 class ViewOverrides:
     """View settings of the window while a file is open.
 
-    Layers, heat and cameras belong to the file: changes by the user end with it, and the next file begins with the
-    user's defaults, which are stored in the settings (`keep_as_default`). Speed and tab belong to the user; a file may
-    replace them while it is open.
+    Layers, heat and cameras belong to the file: changes by the user are dropped when another file is opened, and that
+    file begins with the user's defaults, which are stored in the settings (`keep_as_default`). Speed and sidebar tab
+    belong to the user; a file may replace them while it is open.
     """
 
     def __init__(self, desk: ViewContext, cameras: Cameras) -> None:
@@ -61,7 +65,7 @@ class ViewOverrides:
         return same_links and (layers.visible, layers.heat) == (default.visible, default.heat)
 
     def keep_as_default(self) -> None:
-        """Store the present layers, heat and camera links as the user's defaults for every file."""
+        """Store the current layers, heat and camera links as the user's defaults for every file."""
         settings, layers = self.desk.settings, self.desk.scene.layers
         settings.layers, settings.heat = dict(layers.visible), layers.heat
         settings.linked_cameras = self.cameras.is_linked
@@ -70,7 +74,8 @@ class ViewOverrides:
     def own_speed(self) -> int:
         """Return the speed to store in the settings.
 
-        It is the user's own speed, or the present one if the user changed the speed that the file asked for.
+        If the file specifies a speed and the user has not changed it, this is the speed before the file was opened;
+        otherwise it is the current speed.
         """
         now = self.desk.player.speed
         return now if self._speed_override is None else self._speed_override.own_value(now)
@@ -78,7 +83,7 @@ class ViewOverrides:
     # --- opening a file -----------------------------------------------------------------------------
 
     def take_off(self) -> None:
-        """Restore the user's defaults, except for the cameras (see `forget_cameras`)."""
+        """Restore the user's defaults for layers, heat, speed and tab; `forget_cameras` does it for the cameras."""
         self.desk.scene.layers = self.default_layers
         self.desk.player.set_speed(self.own_speed)
         if self._tab is not None:
@@ -86,12 +91,12 @@ class ViewOverrides:
         self._speed_override = self._tab = None
 
     def forget_cameras(self) -> None:
-        """Show the whole map in every panel, with cameras linked if that is the user's default."""
+        """Show the whole map in every panel, and link the cameras if that is the user's default."""
         self.cameras.forget()
         self.cameras.is_linked = self.desk.settings.linked_cameras
 
     def put_on(self, view: Mapping[str, Any]) -> None:
-        """Restore the user's defaults, then apply the view of a file.
+        """Restore the user's defaults, then apply the `view` section of a file.
 
         For an invalid view, show a message and keep the defaults.
         """
@@ -130,7 +135,7 @@ class ViewOverrides:
     # --- saving the view --------------------------------------------------------------------------
 
     def look(self) -> Look:
-        """Return the present look of the window."""
+        """Return the current look of the window."""
         desk, session = self.desk, self.desk.session
         part, own = self._parts()
         return Look(
@@ -152,7 +157,10 @@ class ViewOverrides:
         )
 
     def _parts(self) -> tuple[MapPart | None, dict[PanelKey, MapPart | None]]:
-        """Return the visible part of the map: one for all panels if the cameras are linked, else one per panel."""
+        """Return the visible part of the map for all panels together and for each panel.
+
+        If the cameras are linked, only the first value is set, else only the second.
+        """
         scene = self.desk.scene
         own: dict[PanelKey, MapPart | None] = {}
         for panel, boxes in scene.panels():
@@ -163,5 +171,5 @@ class ViewOverrides:
         return None, own
 
     def as_view(self) -> dict[str, Any]:
-        """Return the present look of the window as the `view` of a file."""
+        """Return the current look of the window as the `view` section of a file."""
         return view_of(self.look())

@@ -8,7 +8,7 @@ from ui.model.lesson import LessonPlayer
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 
-BUTTON = 32
+BUTTON = 32  # height of a button in design units
 ANSWER_SIDES = 66  # width in design units around the text of an answer, for its number and the verdict
 WIDTH, MARGIN = 560, 12  # width and margin of the card without a sidebar, in design units
 
@@ -18,7 +18,7 @@ def _nothing() -> None:
 
 
 def draw_step(desk: ViewContext, box: Box, playing: LessonPlayer) -> int:
-    """Draw heading, text and question of the step in a box, and return the bottom."""
+    """Draw heading, text and question of the current step in a box, and return the bottom of what was drawn."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     x, y, width, height = box
     count = len(playing.lesson.steps)
@@ -59,7 +59,10 @@ def _draw_question(desk: ViewContext, x: int, y: int, width: int, playing: Lesso
 
 
 def _draw_answer(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer, place: int, answer: str) -> int:
-    """Draw an answer as a button as high as its text; once answered, mark the right answer and the chosen one."""
+    """Draw an answer as a button as high as its text.
+
+    After the question was answered, mark the right answer and the chosen one.
+    """
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     question = playing.step.question
     assert question is not None
@@ -99,8 +102,8 @@ def draw_buttons(desk: ViewContext, x: int, y: int, width: int, playing: LessonP
         ("lesson_next", "At once" if is_running else "Next", can_go_on, can_go_on),
         ("lesson_end", "End", True, playing.is_last),
     )
-    for place, (command, label, is_possible, is_main) in enumerate(buttons):
-        box = (x + place * (third + px(6)), y, third, px(BUTTON))
+    for index, (command, label, is_possible, is_main) in enumerate(buttons):
+        box = (x + index * (third + px(6)), y, third, px(BUTTON))
         action = partial(desk.run, command) if is_possible else _nothing
         canvas.button(
             f"lesson:{command}",

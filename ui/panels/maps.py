@@ -8,7 +8,7 @@ from ui.model.run import Panel
 from ui.panels import agent_panel, badges, bridges, overlay, sidebar, top_bar, transport
 from ui.panels.desk import ViewContext
 
-NUMBERS = "numbers"  # group of regions (see Canvas.part) that show the tick or numbers of it
+NUMBERS = "numbers"  # group of cached regions (see Canvas.part) that show the current tick or numbers of that tick
 Indicator = Callable[[int, int], int]
 """Draw the recording indicator, right-aligned at x and centred at y; return its left edge."""
 
@@ -22,15 +22,15 @@ def draw_panels(desk: ViewContext, hand: Callable[[Panel], ToolPreview] = _no_to
 
     Args:
         desk: View context.
-        hand: Callback that returns the tool preview of a panel: what the mouse is about to do there.
+        hand: Callback that returns the tool preview of a panel, which shows the effect of a click at the pointer.
     """
     scene, player = desk.scene, desk.player
     scene.hides_heat = player.is_slow_motion
     scene.refresh()
     compared = {panel.key: letter for letter, panel in zip("AB", scene.compared_panels(), strict=False)}
     for panel, boxes in scene.panels():
-        around = partial(agent_panel.draw_around, desk, boxes, panel, desk.session.panel_of(panel.key))
-        is_whole = desk.canvas.part(f"panel:{panel.key}", boxes.whole, around, NUMBERS)
+        draw_header_and_numbers = partial(agent_panel.draw_around, desk, boxes, panel, desk.session.panel_of(panel.key))
+        is_panel_drawn = desk.canvas.part(f"panel:{panel.key}", boxes.whole, draw_header_and_numbers, NUMBERS)
         scene.draw_map(
             desk.canvas.surface,
             panel,
@@ -43,8 +43,9 @@ def draw_panels(desk: ViewContext, hand: Callable[[Panel], ToolPreview] = _no_to
         if panel.key in compared:
             badges.draw_map_badge(desk.canvas, boxes.map, compared[panel.key], panel.branch)
         bridges.draw(desk, boxes, panel)
-        # If only the map was redrawn, clip to it: outside of it, the border from the last redraw is still there.
-        with desk.canvas.clipped(boxes.whole if is_whole else boxes.map):
+        # If only the map was redrawn in this frame, clip to the map, because the border outside is still on screen
+        # from the last redraw of the panel.
+        with desk.canvas.clipped(boxes.whole if is_panel_drawn else boxes.map):
             agent_panel.draw_over(desk, boxes, panel)
         desk.canvas.renewed.append(boxes.map)
     if not scene.shown_panels:

@@ -1,12 +1,12 @@
-"""Mark of a panel: its number, which is also its key, on the colour of its lines in the charts."""
+"""Mark of a panel: its number on the colour of its lines in the charts; the key with that number focuses the panel."""
 
 from ui.draw.theme import SERIES, Colour
 from ui.widgets.canvas import Canvas
 
-WIDTH, HEIGHT = 16, 18
+WIDTH, HEIGHT = 16, 18  # size of the mark in design units
 
 _BLACK, _WHITE = (0, 0, 0), (255, 255, 255)
-_MAX_DARK_LUMINANCE = 0.18  # luminance at which black and white text have the same contrast
+_MAX_DARK_LUMINANCE = 0.18  # luminance below which white text has more contrast than black text
 
 
 def draw(canvas: Canvas, left: int, middle: int, place: int) -> int:

@@ -42,7 +42,7 @@ STEP = "Dot in a cell, in slow motion: the cell that was expanded last"
 
 
 def draw(desk: ViewContext, box: Box) -> int:
-    """Draw the legend and return its bottom, which the tab can be scrolled to."""
+    """Draw the legend and return its bottom, to which the sidebar can be scrolled."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, _ = box
     canvas.hline(x, y, width)
@@ -79,7 +79,7 @@ _MARKERS = {"crowd": ("unit", "unit there", "unit stuck"), "step": ("expansion",
 
 
 def meanings(desk: ViewContext) -> list[tuple[str, str]]:
-    """Return (key of the layer or mark, meaning) of everything visible that does not explain itself."""
+    """Return (key of a layer or mark, meaning) of everything visible on the maps that needs an explanation."""
     hot = hot_panels(desk)
     is_all_hot = hot == len(desk.scene.shown_panels) > 0
     found = [("heat", _heat_meaning(desk))] if hot else []
@@ -119,7 +119,7 @@ def _shows_cell_numbers(desk: ViewContext) -> bool:
 
 
 def hot_panels(desk: ViewContext) -> int:
-    """Return how many panels on screen show heat."""
+    """Return how many panels on screen show a heat map."""
     return sum(
         desk.scene.cells[panel.key].bands.size > 0 for panel in desk.scene.shown_panels if panel.key in desk.scene.cells
     )

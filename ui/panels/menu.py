@@ -8,7 +8,7 @@ from ui.model.menu import Action, Menu
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 
-LINE, HEAD, PAD = 26, 24, 6
+LINE, HEAD, PAD = 26, 24, 6  # heights of an item and of the title, and padding, in design units
 
 
 def draw(desk: ViewContext) -> None:

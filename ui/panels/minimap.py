@@ -17,14 +17,14 @@ from ui.widgets.canvas import HitRegion
 SIDE, PAD = 130, 24
 """Maximum side of a minimap and its distance from the edges, in design units.
 
-The distance leaves room for the arrows that point to objects out of view.
+The distance leaves room for the arrows at the edges of the map, which point to objects out of view.
 """
 
 MIN_ROOM = 280
-"""Minimum width and height of a map with a minimap, in design units; it would cover too much of a smaller map."""
+"""Minimum width and height of a map with a minimap, in design units; a minimap would hide much of a smaller map."""
 
 AGAIN_S = 0.25
-"""Minimum seconds between two redraws of a minimap while the map changes: on a large map one takes milliseconds."""
+"""Minimum seconds between two redraws of a minimap while the map changes; each takes milliseconds on a large map."""
 
 Shows = tuple[int, int, int]
 """Cache key of a minimap: branch, start and goal."""
@@ -43,8 +43,8 @@ class _CachedPicture:
 
     picture: pygame.Surface
     look: object  # cache key of the appearance: theme, size in pixels, and generation of the session
-    version: int  # version counter of the map
-    at: float  # time of the redraw in seconds
+    version: int  # version counter of the map at the last redraw
+    at: float  # time of the last redraw in seconds
 
 
 @dataclass
@@ -52,7 +52,8 @@ class Minimap:
     """Minimaps of all panels, with a cache of their pictures."""
 
     kept: dict[Shows, _CachedPicture] = field(default_factory=dict)
-    _has_redrawn: bool = False  # whether a picture was redrawn in this frame: at most one outdated picture per frame is
+    # Whether a picture was redrawn in this frame; other outdated pictures then wait for the next frame
+    _has_redrawn: bool = False
 
     def draw(self, desk: ViewContext, go: Go) -> None:
         """Draw a minimap in every panel that needs one, and drop the cached pictures of all others."""

@@ -1,4 +1,4 @@
-"""Note over the map, with a line to the cell or number that it points at."""
+"""Speech bubble with a note over the map, and a line from it to the cell that it explains."""
 
 import pygame
 
@@ -10,18 +10,20 @@ from ui.panels import pointing
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 
-WIDTH, MIN_WIDTH, PAD, LINE = 290, 200, 12, 20
+WIDTH, MIN_WIDTH, PAD, LINE = 290, 200, 12, 20  # sizes of the bubble and height of a line, in design units
 
 
 class NoteBubble:
-    """Note on screen; it remembers its side of the map, so that it does not jump."""
+    """Bubble of the current note; it remembers its edge of the map (top or bottom), so that it does not jump."""
 
     def __init__(self) -> None:
-        # (note, rectangle of the map, whether the note is at the bottom of the map)
+        # (note, rectangle of the map, whether the note is at the bottom of the map) in the last frame
         self._side: tuple[Note, Box, bool] | None = None
 
     def draw(self, desk: ViewContext, note: Note) -> None:
-        """Draw a note at the edge of the map farther from its target, or outside of a map that it would cover.
+        """Draw a note at the upper or lower edge of the map, whichever is farther from the target of the note.
+
+        A note that would cover most of a small map is drawn outside the map.
 
         The note stays at that edge while its target moves, until it would cover the target.
         """
@@ -37,13 +39,13 @@ class NoteBubble:
         if pygame.Rect(box).inflate(2 * ring, 2 * ring).collidepoint(target):
             self._side = note, around, not is_low
             box = _place(desk, around, note.text, not is_low)
-        # A line from or to a point outside of the map would cross other things.
+        # Draw the line only inside the map; elsewhere it would cross other parts of the window.
         if contains(around, target) and contains(around, box[:2]):
             _draw_line(desk, box, target, ring)
         _draw_bubble(desk, box, note)
 
     def _is_at_bottom(self, note: Note, around: Box, target: tuple[int, int]) -> bool:
-        """Return whether the note is at the bottom of the map; a note drawn before keeps its side."""
+        """Return whether the note is at the bottom of the map; a note that was already drawn keeps its edge."""
         if self._side is None or self._side[:2] != (note, around):
             _, top, _, height = around
             self._side = note, around, target[1] < top + height // 2 or target[1] > top + height
@@ -64,7 +66,7 @@ def _draw_line(desk: ViewContext, box: Box, target: tuple[int, int], ring: int) 
 
 def _draw_bubble(desk: ViewContext, box: Box, note: Note) -> None:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
-    x, y, width, tall = box
+    x, y, width, height = box
     canvas.fill(box, palette.surface, 8)
     canvas.outline(box, palette.accent, 8, 1.5)
     close = "Close this note; it never comes again"
@@ -72,7 +74,7 @@ def _draw_bubble(desk: ViewContext, box: Box, note: Note) -> None:
     for i, line in enumerate(_lines(desk, note.text, width)):
         canvas.text((x + px(PAD), y + px(PAD) + i * px(LINE)), line, size=13)
     ink = palette.accent if hot else palette.dim
-    foot = y + tall - px(PAD + 14)
+    foot = y + height - px(PAD + 14)
     canvas.text((x + px(PAD), foot), note.place, size=12, colour=palette.dim)
     canvas.text(
         (x + width - px(PAD), foot),
@@ -95,14 +97,19 @@ def _place(desk: ViewContext, around: Box, text: str, is_low: bool) -> Box:
     px = desk.canvas.px
     left, top, room, height = around
     width = min(px(WIDTH), room - 2 * px(PAD))
-    tall = _height(desk, text, width)
-    if width >= px(MIN_WIDTH) and tall <= height // 3:
-        return left + (room - width) // 2, top + height - tall - px(PAD) if is_low else top + px(PAD), width, tall
+    note_height = _height(desk, text, width)
+    if width >= px(MIN_WIDTH) and note_height <= height // 3:
+        return (
+            left + (room - width) // 2,
+            top + height - note_height - px(PAD) if is_low else top + px(PAD),
+            width,
+            note_height,
+        )
     if desk.scene.layout.sidebar is None:
         return _beside(desk, around, text)
     left, top, room, height = desk.scene.layout.sidebar
-    tall = _height(desk, text, room)
-    return left, top + height - tall, room, tall
+    note_height = _height(desk, text, room)
+    return left, top + height - note_height, room, note_height
 
 
 def _height(desk: ViewContext, text: str, width: int) -> int:
@@ -111,7 +118,7 @@ def _height(desk: ViewContext, text: str, width: int) -> int:
 
 
 def _beside(desk: ViewContext, around: Box, text: str) -> Box:
-    """Return the box of a note to the right of a small map, or to its left if there is more room."""
+    """Return the box of a note to the right of a small map, or to the left of the map if there is more room."""
     px, window = desk.canvas.px, desk.canvas.surface.get_width()
     left, top, room, _ = around
     right = left + room + px(PAD)
@@ -122,7 +129,7 @@ def _beside(desk: ViewContext, around: Box, text: str) -> Box:
 
 
 def _target(desk: ViewContext, panel: Panel, boxes: PanelBoxes, note: Note) -> tuple[int, int] | None:
-    """Return the position in the window that the note points at; None if it is not on screen."""
+    """Return the position in the window that the note points at; None if that position is not on screen."""
     cells = pointing.cells_of(panel, note.points_at)
     if cells:
         return pointing.middle_of(desk, panel, boxes, cells[0])

@@ -12,21 +12,21 @@ from ui.panels.desk import ViewContext
 from ui.widgets.canvas import Canvas
 
 TOOLTIP_DELAY_S = 0.5
-CORNER = 16  # side in design units of the corners saved under a dialog; larger than the radius of any dialog
+CORNER = 16  # side in design units of the squares saved under the corners of a dialog; larger than any corner radius
 
 
 def draw_messages(desk: ViewContext, plan: Layout) -> None:
-    """Draw the latest messages until they expire: over the maps, never over numbers, headers or bars."""
+    """Draw the latest messages that have not expired over the maps, never over numbers, headers or bars."""
     texts = desk.state.messages.current(desk.session.history.deeds)
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
     left, top, width, height = message_area(plan)
     bottom = top + height - px(10)
-    for place, text in enumerate(reversed(texts)):
+    for index, text in enumerate(reversed(texts)):
         lines = canvas.wrap_lines(text, min(px(720), width - px(60)), 14)
         wide = max(canvas.text_width(line, 14) for line in lines) + px(28)
         high = len(lines) * px(20) + px(14)
-        if place and bottom - high < top + height * 2 // 3:  # older messages are left out, to keep the map visible
+        if index and bottom - high < top + height * 2 // 3:  # leave out older messages to keep the map visible
             return
         box = (left + (width - wide) // 2, bottom - high, wide, high)
         canvas.fill(box, palette.text, 8)
@@ -36,7 +36,7 @@ def draw_messages(desk: ViewContext, plan: Layout) -> None:
 
 
 def has_overlay(desk: ViewContext) -> bool:
-    """Return whether an overlay may cover regions of the window that it does not belong to."""
+    """Return whether an overlay, such as a message or a menu, may cover cached regions other than its own."""
     state = desk.state
     return bool(
         state.messages.current(desk.session.history.deeds)
@@ -49,7 +49,10 @@ def has_overlay(desk: ViewContext) -> bool:
 
 
 def message_area(plan: Layout) -> Box:
-    """Return the area for messages: the maps of the lowest row of panels, or one map if numbers are to its side."""
+    """Return the area for messages.
+
+    It covers the maps of the lowest row of panels, or only the last map if its numbers are to the side of the map.
+    """
     if not plan.panels:
         foot = plan.transport[1] or plan.size[1]
         return 0, 0, plan.size[0], foot
@@ -66,8 +69,8 @@ def dim(desk: ViewContext, boxes: Sequence[Box] | None = None) -> None:
 
     Args:
         desk: View context.
-        boxes: Rectangles drawn in this frame; only these are dimmed, because the rest is still dim from the last frame.
-            None to dim the whole window.
+        boxes: Rectangles drawn in this frame; only these are dimmed, because all other pixels are still dimmed from
+            the last frame. None to dim the whole window.
     """
     surface = desk.canvas.surface
     veil = _dim_layer(surface.get_size(), desk.palette.window)
@@ -76,7 +79,7 @@ def dim(desk: ViewContext, boxes: Sequence[Box] | None = None) -> None:
         return
     rects = [pygame.Rect(box) for box in dict.fromkeys(boxes)]
     for rect in rects:
-        # Dim each area only once: the layer is translucent.
+        # Dim each area only once, because a translucent layer drawn twice would dim it more.
         if not any(other is not rect and other.contains(rect) for other in rects):
             surface.blit(veil, rect, rect)
 
@@ -92,8 +95,8 @@ def _dim_layer(size: tuple[int, int], colour: Colour) -> pygame.Surface:
 class Corners:
     """Pixels under the corners of dialogs, saved to restore them in the next frame.
 
-    The corners are partly transparent. While the window rests they must not be drawn over themselves, or they would
-    become more opaque in every frame.
+    The rounded corners of a dialog are partly transparent. While the window rests, its pixels are kept from frame to
+    frame, and corners drawn over the corners of the last frame would become more opaque in every frame.
     """
 
     def __init__(self) -> None:
@@ -105,20 +108,21 @@ class Corners:
         Args:
             surface: Window.
             cards: Rectangles of the dialogs.
-            side: Side of a saved corner in pixels.
+            side: Side of the square saved under each corner, in pixels.
         """
         self._saved_pixels = []
         for card in cards:
             for x in (card.left, card.right - side):
                 for y in (card.top, card.bottom - side):
                     piece = pygame.Rect(x, y, side, side).clip(surface.get_rect())
-                    if piece.width and piece.height:  # the corner of a card larger than the window is out of sight
+                    # The rectangle is empty if the dialog is larger than the window and this corner is outside.
+                    if piece.width and piece.height:
                         self._saved_pixels.append((surface.subsurface(piece).copy(), piece.topleft))
 
     def put_back(self, surface: pygame.Surface) -> None:
         """Restore the pixels saved in the last frame."""
-        for piece, place in self._saved_pixels:
-            surface.blit(piece, place)
+        for piece, position in self._saved_pixels:
+            surface.blit(piece, position)
 
 
 class Tooltip:
@@ -132,10 +136,10 @@ class Tooltip:
         """Draw the tooltip if the pointer has rested long enough, and update `box`."""
         self.box = None
         spot = canvas.hit_test(canvas.mouse) if canvas.held is None else None
-        found = spot.id if spot is not None and spot.tip else ""
+        hovered_id = spot.id if spot is not None and spot.tip else ""
         now = time.monotonic()
-        if found != self._hovered_id or not found:
-            self._hovered_id, self._hovered_since_s = found, now
+        if hovered_id != self._hovered_id or not hovered_id:
+            self._hovered_id, self._hovered_since_s = hovered_id, now
         elif spot is not None and now - self._hovered_since_s > TOOLTIP_DELAY_S:
             self.box = canvas.tooltip(spot)
 
@@ -143,8 +147,8 @@ class Tooltip:
 def panel_area(plan: Layout) -> Box:
     """Return the area between the bars, in which panels are laid out."""
     top = plan.top_bar[3]
-    beside = plan.sidebar or plan.sidebar_handle
-    return 0, top, beside[0] if beside else plan.size[0], (plan.transport[1] or plan.size[1]) - top
+    right_bar = plan.sidebar or plan.sidebar_handle
+    return 0, top, right_bar[0] if right_bar else plan.size[0], (plan.transport[1] or plan.size[1]) - top
 
 
 def draw_no_agents(desk: ViewContext, box: Box) -> None:

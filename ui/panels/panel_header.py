@@ -21,17 +21,17 @@ from ui.panels import mark
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import Canvas, HitRegion
 
-ICON, ICON_GAP, ICONS = 20, 2, 2  # side of a button, gap after it (both in design units), and number of buttons
+ICON, ICON_GAP, ICONS = 20, 2, 2  # side of a button, gap between buttons (both in design units), and number of buttons
 PREPARING = "preparing"
 _PREPARING_TIP = "Its kernels are being compiled, which happens once; all agents wait for it"
 _CROWD_TIP = "All agents of this crowd: sort them, and follow one"
 STATE_PAD = 16  # padding of the chip around a state, left and right together, in design units
-STATE_GAP = 8
-NAME_GAP = 7
-MIN_NAME = 24  # minimum width of a shortened name in design units: a shorter one is not recognisable
-# Minimum width in design units of a name that other agents share, next to the chips that distinguish them
+STATE_GAP = 8  # gap to the left of the state, in design units
+NAME_GAP = 7  # gap to the right of the name, in design units
+MIN_NAME = 24  # minimum width of a shortened name in design units; a shorter name is not recognisable
+# Minimum width in design units of a shortened name if chips next to it distinguish the agent
 MIN_LABEL = 40
-MAX_LABEL = 110  # maximum width in design units reserved for a name; buttons take the rest
+MAX_LABEL = 110  # maximum width in design units reserved for a name; buttons use the remaining width
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class _Chip:
     tip: str
     key: str = ""
     is_on: bool = True
-    tells_apart: bool = False  # whether another agent has a different value
+    tells_apart: bool = False  # whether this value distinguishes the agent from another agent
 
 
 def draw(desk: ViewContext, box: Box, panel: Panel, place: int) -> None:
@@ -53,8 +53,8 @@ def draw(desk: ViewContext, box: Box, panel: Panel, place: int) -> None:
 
     The state is always visible, and nothing moves when it changes: space is reserved for the longest state. Next in
     priority is what distinguishes the agent from the others: its name, or if others have the same name, parameters such
-    as its weight. Buttons are left out if there is no room; while the pointer is over the header, they replace the name
-    instead.
+    as its weight. Buttons are left out if there is no room for them; but while the pointer is over the header, the
+    buttons are drawn and replace the name.
     """
     canvas = desk.canvas
     x, y, width, height = box
@@ -88,7 +88,7 @@ def _draw_two_rows(
     words = wording.LONG_STATES if fits_long else wording.SHORT_STATES
     end = _draw_state(desk, panel, margin, right, below, words) - px(STATE_GAP)
     chips = _draw_chips(canvas, chips, margin, end, below)
-    # Distinguishing chips without room in the second row go next to the name, or replace it.
+    # Chips that distinguish the agent and do not fit into the second row are drawn next to the name, or in its place.
     if chips and chips[0].tells_apart and _shares_name(desk, panel):
         telling = _distinguishing_width(desk, panel, chips, right - left, right)
         icons = _icon_capacity(desk, right - left - telling - px(MIN_NAME + NAME_GAP)) if is_pointed else 0
@@ -124,7 +124,7 @@ def _draw_one_row(
     fits_long = name + _max_state_width(desk, panel, wording.LONG_STATES) - short <= free
     words = wording.LONG_STATES if fits_long else wording.SHORT_STATES
     right = _draw_state(desk, panel, left, right, middle, words) - px(STATE_GAP)
-    if not stand_last:  # the buttons replace the name, so that the state does not move
+    if not stand_last:  # buttons that appear under the pointer replace the name, so that the state does not move
         right = _draw_icons(desk, right, middle, panel, icons)
     left = _draw_name(desk, panel, left, right - telling, row)
     _draw_chips(canvas, chips, left, right, middle)
@@ -133,8 +133,8 @@ def _draw_one_row(
 def _distinguishing_width(desk: ViewContext, panel: Panel, chips: list[_Chip], free: int, name: int) -> int:
     """Return the width to reserve for the chips that distinguish the agent from the others.
 
-    They are placed next to the name. If another agent has the same name and there is room for only one of both, they
-    replace the name.
+    The chips are placed next to the name. If another agent has the same name and there is no room for name and chips,
+    the chips replace the name.
 
     Args:
         desk: View context.
@@ -178,9 +178,10 @@ def _label_width(canvas: Canvas, view: WalkerView) -> int:
 
 
 def _draw_name(desk: ViewContext, panel: Panel, left: int, right: int, row: tuple[int, int]) -> int:
-    """Draw the label and return the left edge of what follows.
+    """Draw the agent's label, and return the left edge of the space to its right.
 
-    The label is shortened if it is too long. The algorithm follows if the label does not contain it and there is room.
+    A long label is shortened. If there is room, the name of the algorithm is drawn after a label that does not contain
+    it.
     """
     canvas, view, middle = desk.canvas, panel.view, row[0] + row[1] // 2
     room = right - left - canvas.px(NAME_GAP)
@@ -201,8 +202,8 @@ def _draw_name(desk: ViewContext, panel: Panel, left: int, right: int, row: tupl
 def _icon_count(desk: ViewContext, panel: Panel, room: int, is_pointed: bool) -> int:
     """Return how many buttons to draw.
 
-    Usually they get the space that the name leaves. Under the pointer they may shorten the name to MIN_LABEL, and a
-    single button may replace it.
+    Usually the buttons get the space that the name leaves. While the pointer is over the header, the name may be
+    shortened to MIN_LABEL to make room for buttons, or replaced by a single button.
     """
     px = desk.canvas.px
     usual = _icon_capacity(desk, room - min(_label_width(desk.canvas, panel.view), px(MAX_LABEL)))
@@ -229,9 +230,9 @@ def _draw_icons(desk: ViewContext, right: int, middle: int, panel: Panel, count:
 
 
 def _last_icon(desk: ViewContext, panel: Panel) -> "tuple[str, str, partial[None], str, str]":
-    """Return the button that removes the agent, or in a maximised panel the one that goes back to all panels.
+    """Return the button at the right end: it removes the agent, or in a maximised panel shows all panels again.
 
-    A maximised panel has no cross there, because users would take it for closing the view.
+    A maximised panel has no button to remove the agent, because users would click its cross to close the view.
     """
     if desk.state.is_maximised:
         return "restore", "restore", partial(desk.run, "maximise"), "Back to all panels", "maximise"
@@ -319,10 +320,7 @@ def _state_text(desk: ViewContext, panel: Panel, words: tuple[str, ...]) -> str:
 
 
 def _max_state_width(desk: ViewContext, panel: Panel, words: tuple[str, ...]) -> int:
-    """Return the width of the chip around the longest of the given states.
-
-    The present state is included, because it may be none of them.
-    """
+    """Return the width of the chip for the longest of the given states and the current state, in pixels."""
     canvas, present, crowd = desk.canvas, _state_text(desk, panel, words), panel.crowd
     possible = words if crowd is None else (state_of(crowd.numbers.count, crowd.numbers.count),)
     return max(canvas.text_width(word, 12) for word in (*possible, present)) + canvas.px(STATE_PAD)
@@ -359,7 +357,7 @@ def _state_tip(view: WalkerView) -> str:
 
 
 def _chips(desk: ViewContext, panel: Panel) -> list[_Chip]:
-    """Return budget and parameters as chips, the ones that distinguish this agent from the others first."""
+    """Return budget and parameters as chips; chips that distinguish this agent from the others are first."""
     view, key = panel.view, panel.key
     others = [other.view for other in desk.session.run.panels if other.key != key]
     alike = [other for other in others if other.spec.key == view.spec.key]
@@ -396,7 +394,7 @@ def _step(desk: ViewContext, key: PanelKey, param: Param, step: int) -> None:
 
 
 def _change_by_click(desk: ViewContext, key: PanelKey, param: Param) -> None:
-    """Change a parameter after a click: toggle it, take its next choice, or open the editor for a number."""
+    """Change a parameter after a click: toggle it, set its next choice, or open the editor for a number."""
     if not turning.flip_param(desk.session, key, param):
         desk.edit_agent(key)
 

@@ -9,9 +9,10 @@ from ui.model.run import Panel
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 
-MIN_RING = 15  # minimum radius in design units, with room for a mark inside
-ROUND_A_CELL = 0.8  # radius in cells, small enough to leave the neighbouring cells visible
-_PANEL_BY_NUMBER = {measure.key: measure.panel for measure in MEASURES if measure.panel is not None}
+MIN_RING = 15  # minimum radius of a ring in design units, large enough to surround the mark of an agent
+ROUND_A_CELL = 0.8  # radius of a ring in cells, small enough that the neighbouring cells remain visible
+# Full and short name of each number that panels show, by key of its measure
+_NAMES_BY_MEASURE = {measure.key: measure.panel for measure in MEASURES if measure.panel is not None}
 
 
 def draw(desk: ViewContext, highlights: tuple[Highlight, ...]) -> None:
@@ -32,15 +33,15 @@ def _draw_one(desk: ViewContext, panel: Panel, boxes: PanelBoxes, highlight: Hig
 
 
 def number_spot(desk: ViewContext, panel: Panel, highlight: Highlight) -> HitRegion | None:
-    """Return the hot spot of a highlighted number in a panel; None if it is not a number or has no room there."""
-    shown = _PANEL_BY_NUMBER.get(highlight.what)
+    """Return the hit region of a highlighted number; None if the highlight is no number or it is not on screen."""
+    shown = _NAMES_BY_MEASURE.get(highlight.what)
     names = (shown.name, shown.short) if shown is not None else ()
     spots = (desk.canvas.spot_named(f"hud:{panel.key}:{name}") for name in names)
     return next((spot for spot in spots if spot is not None), None)
 
 
 def cells_of(panel: Panel, highlight: Highlight) -> list[int]:
-    """Return the cells that a highlight names in a panel."""
+    """Return the cells of a panel's map that a highlight refers to."""
     grid, view = panel.snapshot.grid, panel.view
     named = {"agent": view.position, "best": view.agent.best, "goal": view.goal, "start": view.start}
     cells = [named[highlight.what]] if highlight.what in named else []

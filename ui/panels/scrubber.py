@@ -1,4 +1,4 @@
-"""Time line: the recorded ticks, marks of events, and a handle that seeks to any tick."""
+"""Time line: the recorded ticks, marks of events, and a handle that can be dragged to any tick."""
 
 from functools import partial
 
@@ -16,9 +16,9 @@ from ui.model.wording import RunNames
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 
-MAX_HANDLES = 60
+MAX_HANDLES = 60  # maximum number of edits with a handle; of a longer script the latest edits have one
 LEGEND, LEGEND_FROM = 16, 46  # height of the legend, and minimum height of a time line with a legend, in design units
-CLICK_REACH = 0.004  # share of the line below which a drag counts as a click, against shaky hands
+CLICK_REACH = 0.004  # share of the line's length; a shorter drag counts as a click, because hands shake
 
 NAMES = {
     MarkKind.EDIT: "edit",
@@ -72,12 +72,15 @@ def draw(desk: ViewContext, box: Box) -> None:
 
 
 def end_of(desk: ViewContext) -> int:
-    """Return the last tick of the line."""
+    """Return the last tick of the time line."""
     return max(desk.session.run.end, desk.session.tick, 1)
 
 
 def _recorded_text(desk: ViewContext, end: int) -> str:
-    """Return how much of the line is recorded: not all of it while a run is recomputed after a change of its past."""
+    """Return a text that says how many ticks of the time line are recorded.
+
+    While a run is recomputed after an edit of its past, not all ticks are recorded.
+    """
     run = desk.session.run
     return f"{run.recorded_end:,} of {end:,} recorded" if run.recorded_end < run.end else f"{end:,} recorded"
 
@@ -89,7 +92,7 @@ def tick_at(desk: ViewContext, x: int) -> int:
 
 
 def _draw_edit_handles(desk: ViewContext, bar: Box, end: int) -> None:
-    """Add a handle for each line of the script; dragging it moves the edit to another tick and recomputes the run."""
+    """Add a handle for each edit of the script; dragging it moves the edit to another tick and recomputes the run."""
     canvas, px, session = desk.canvas, desk.canvas.px, desk.session
     for deed in script.deeds(session.run)[-MAX_HANDLES:]:
         at = bar[0] + round(bar[2] * min(deed.tick, end) / end)
@@ -124,14 +127,14 @@ def _drag(desk: ViewContext, bar: Box, end: int, position: tuple[int, int]) -> N
 
 
 def _draw_marks(desk: ViewContext, session: Session, bar: Box, end: int) -> None:
-    """Draw at most one mark of each kind per pixel column, so that a long run does not cost more to draw."""
+    """Draw marks of events, at most one of each kind per pixel column, so that long runs take no longer to draw."""
     surface = desk.canvas.surface
     px = desk.canvas.px
     timeline = session.run.timeline
     marks = timeline.marks(0, timeline.end)
     x, y, width, height = bar
     if width < 1:
-        return  # the window is too narrow for a line of time
+        return  # the window is too narrow for a time line
     for kind in (MarkKind.BACK_MOVE, MarkKind.RESTART, MarkKind.ARRIVAL, MarkKind.NO_PATH, MarkKind.EDIT):
         ticks = marks["tick"][marks["kind"] == kind]
         is_marked = np.zeros(width + 1, np.bool_)
@@ -157,10 +160,10 @@ def _draw_marks(desk: ViewContext, session: Session, bar: Box, end: int) -> None
 def _adjacent_runs(is_marked: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
     """Return first and last column of each run of adjacent marks.
 
-    Runs are drawn as one rectangle, because a crowd of hundreds makes back-moves in almost every tick.
+    Adjacent marks are drawn as one rectangle, which is fast even if a crowd makes back-moves in almost every tick.
     """
     edges = np.flatnonzero(np.diff(is_marked, prepend=False, append=False)).tolist()
-    return [(first, beyond - 1) for first, beyond in zip(edges[::2], edges[1::2], strict=True)]
+    return [(first, end - 1) for first, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _draw_export(desk: ViewContext, bar: Box, end: int) -> None:

@@ -18,8 +18,8 @@ from ui.panels.desk import ViewContext
 DASH = 5  # length of a dash in design units
 PACE = 20.0  # speed of the dashes in design units per second
 PIECE_ALPHA, TINT_ALPHA = 200, 90  # opacity of a floating piece and of a tint, from 0 to 255
-MAX_LINES = 1500  # maximum number of outline segments drawn per panel; more would take too long in every frame
-_STRIP_LENGTH = 8192  # length of the strip of dashes in pixels, longer than a side of any window
+MAX_LINES = 1500  # maximum number of outline segments per panel; more segments would take too long in every frame
+_STRIP_LENGTH = 8192  # length of the image with dashes in pixels, longer than the sides of any window
 
 
 def draw(desk: ViewContext, selecting: Selecting) -> None:
@@ -54,8 +54,8 @@ def _first_pixels(cell: float | npt.NDArray[np.int32], origin: float, zoom: floa
 def _draw_outline(desk: ViewContext, area: Box, camera: Camera, selection: Selection) -> None:
     """Draw the outline of a selection as straight segments, each blitted from one long strip of dashes.
 
-    A blit costs the same for any number of dashes. If there are more than MAX_LINES segments, the cells are tinted
-    instead.
+    One blit draws all dashes of a segment, however many there are. If there are more than MAX_LINES segments, the cells
+    are tinted instead.
     """
     px, palette, surface = desk.canvas.px, desk.palette, desk.canvas.surface
     dash, width = max(2, px(DASH)), max(1, px(2))
@@ -108,7 +108,7 @@ def _vertical_dash_strip(dash: int, width: int, dark: Colour, light: Colour) -> 
 
 
 def _draw_cells(surface: pygame.Surface, area: Box, camera: Camera, image: pygame.Surface, place: Selection) -> None:
-    """Draw the visible part of an image with one pixel per cell, scaled to the size of cells."""
+    """Draw the visible part of an image that has one pixel per cell, scaled to the size of the cells on screen."""
     zoom = camera.zoom
     columns = _seen(place.left - camera.left, zoom, place.width, area[2])
     rows = _seen(place.top - camera.top, zoom, place.height, area[3])
@@ -122,7 +122,7 @@ def _draw_cells(surface: pygame.Surface, area: Box, camera: Camera, image: pygam
 
 
 def _seen(offset: float, zoom: float, count: int, pixels: int) -> tuple[int, int]:
-    """Return the half-open range of visible columns (or rows)."""
+    """Return the visible columns (or rows) of the image as (first, end), without `end`."""
     first, end = int(np.floor(-offset)), int(np.ceil(pixels / zoom - offset))
     return max(0, first), min(count, end)
 
@@ -134,8 +134,8 @@ def _picture(piece: Piece, palette: Palette, has_edges: bool) -> pygame.Surface:
     Args:
         piece: Piece to draw.
         palette: Colours of the theme.
-        has_edges: Whether cells are so large that the map draws walls as edges on the colour of the outside; the image
-            then has that colour in place of walls.
+        has_edges: Whether the map draws walls as edges, because cells are large. The inside of walls then has the
+            colour of the area outside the map.
     """
     image = pygame.Surface((piece.width, piece.height), pygame.SRCALPHA)
     pygame.surfarray.pixels3d(image)[:] = _colours(palette, palette.outside if has_edges else palette.wall)[

@@ -47,7 +47,7 @@ def draw(desk: ViewContext, box: Box) -> None:
 
 
 def draw_handle(desk: ViewContext, box: Box) -> None:
-    """Draw the strip that shows a hidden sidebar again, with an arrow in the direction where it will open."""
+    """Draw the strip that shows the hidden sidebar again; its arrow points where the sidebar will open."""
     canvas, palette = desk.canvas, desk.palette
     command = f"tab_{desk.settings.sidebar_tab}"
     tip = "Show the sidebar"
@@ -66,11 +66,11 @@ def _draw_code(desk: ViewContext, box: Box) -> Box:
         return box
     panel, reading = found
     x, y, width, height = box
-    most = min(code_card.height_of(desk, reading), height * 2 // 3)
-    part = (x, y + height - most, width, most)
-    with desk.canvas.clipped(part):
-        code_card.draw(desk, part, panel, reading)
-    return x, y, width, height - most
+    code_height = min(code_card.height_of(desk, reading), height * 2 // 3)
+    code_box = (x, y + height - code_height, width, code_height)
+    with desk.canvas.clipped(code_box):
+        code_card.draw(desk, code_box, panel, reading)
+    return x, y, width, height - code_height
 
 
 def _draw_tab(desk: ViewContext, box: Box, key: str, name: str) -> None:
@@ -89,9 +89,9 @@ def _draw_tab(desk: ViewContext, box: Box, key: str, name: str) -> None:
 
 
 def _draw_lesson(desk: ViewContext, box: Box, playing: LessonPlayer) -> None:
-    """Draw a lesson's step, and its buttons below it, which are always visible however long the text is.
+    """Draw a lesson's step, and below it the buttons, which remain visible even if the text is too long and scrolls.
 
-    After an answer the text scrolls to the end, where the explanation is.
+    After an answer, scroll to the end of the text, where the explanation is.
     """
     x, y, width, height = box
     foot, key = lesson_card.foot_height(desk), f"lesson {playing.place}"
@@ -105,7 +105,7 @@ def _draw_lesson(desk: ViewContext, box: Box, playing: LessonPlayer) -> None:
 
 
 def _draw_body(desk: ViewContext, box: Box, key: str, draw_tab: Callable[[ViewContext, Box], int]) -> int:
-    """Draw the chosen tab or a lesson's step, scrolled by the wheel if it is too high, and return the bottom."""
+    """Draw the chosen tab or a lesson's step and return the bottom; content that is too high scrolls by mouse wheel."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
     canvas.spot(HitRegion("sidebar", box, None, wheel=partial(scroll, desk, key)))
@@ -122,18 +122,18 @@ def _draw_body(desk: ViewContext, box: Box, key: str, draw_tab: Callable[[ViewCo
 
 
 def _pixels_to_focus(desk: ViewContext, box: Box, offset: int) -> int:
-    """Return the pixels to scroll so that a control that just got the keyboard focus is visible."""
+    """Return how many pixels to scroll so that a control that has just got the keyboard focus is visible."""
     canvas, (_, y, _, height), margin = desk.canvas, box, desk.canvas.px(8)
-    came_from, desk.state.followed_focus = desk.state.followed_focus, canvas.focus_id
-    place = canvas.scrolled.get(canvas.focus_id or "")
-    if place is None or canvas.focus_id == came_from:
+    last_focus, desk.state.followed_focus = desk.state.followed_focus, canvas.focus_id
+    control_box = canvas.scrolled.get(canvas.focus_id or "")
+    if control_box is None or canvas.focus_id == last_focus:
         return 0
-    above, below = place[1] - margin - y, place[1] + place[3] + margin - (y + height)
+    above, below = control_box[1] - margin - y, control_box[1] + control_box[3] + margin - (y + height)
     return max(below, 0) if above >= 0 else max(above, -offset)
 
 
 def scroll(desk: ViewContext, key: str, steps: int) -> None:
-    """Scroll a tab by wheel steps; up is positive."""
+    """Scroll a tab by a number of wheel steps, positive to scroll up."""
     moved = desk.state.sidebar_scroll.get(key, 0) - steps * desk.canvas.px(48)
     desk.state.sidebar_scroll[key] = max(0, min(desk.state.sidebar_hidden, moved))
 

@@ -25,10 +25,10 @@ def draw(
 
     Args:
         canvas: Target of the drawing.
-        spot_id: Id of the hot spot, and prefix of the ids of the buttons.
+        spot_id: Id of the hit region around the value, and prefix of the ids of the buttons.
         right_top: Top right corner in pixels.
         text: Value as text.
-        step: Callback that gets the number of steps, negative to decrease.
+        step: Callback that gets the number of steps by which to change the value, negative to decrease it.
         tip: Tooltip.
         key: Keyboard shortcut, shown in the tooltip.
     """

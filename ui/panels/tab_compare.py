@@ -15,9 +15,9 @@ from ui.widgets.canvas import Canvas, HitRegion
 COLUMNS = ("suboptimality", "back_moves", "revisits", "expansions")
 """Keys of the measures shown in the sidebar."""
 
-COLUMN_GAP = 10
+COLUMN_GAP = 10  # gap between columns in design units
 
-WHOSE = 36  # height of two lines of text, in design units
+WHOSE = 36  # height in design units of the text about crowds, which has at most two lines
 
 
 def draw(desk: ViewContext, box: Box) -> int:
@@ -50,7 +50,7 @@ def draw(desk: ViewContext, box: Box) -> int:
 
 
 def _draw_shown_agents(desk: ViewContext, x: int, y: int, width: int) -> int:
-    """Draw which agent of each crowd the charts show."""
+    """Draw the sentences that name the agent of each crowd shown in the charts."""
     for text in charts.whose(desk.session.run.panels):
         box = (x, y, width, desk.canvas.px(WHOSE))
         y += desk.canvas.wrapped(box, text, size=12, colour=desk.palette.dim) + desk.canvas.px(6)
@@ -58,7 +58,7 @@ def _draw_shown_agents(desk: ViewContext, x: int, y: int, width: int) -> int:
 
 
 def _draw_trials(desk: ViewContext, x: int, y: int, width: int) -> int:
-    """Draw the number of trials, if any agent learns: how often it walks from start to goal."""
+    """Draw the number of trials (walks from start to goal) if any agent keeps what it learned."""
     if not any(panel.view.spec.keeps_h for panel in desk.session.run.panels):
         return y
     canvas = desk.canvas
@@ -79,7 +79,7 @@ def _change_trials(desk: ViewContext, step: int) -> None:
 
 
 def _draw_table(desk: ViewContext, x: int, y: int, width: int) -> int:
-    """Draw the table; columns are as wide as their numbers, and names get the rest."""
+    """Draw the table; columns are as wide as their numbers, and names get the remaining width."""
     canvas, px, panels = desk.canvas, desk.canvas.px, desk.session.run.panels
     columns = [_Column(canvas, MEASURE_BY_KEY[key], [panel.view for panel in panels]) for key in COLUMNS]
     rights = _ends([column.width for column in columns], px(COLUMN_GAP), x + width)
@@ -132,7 +132,7 @@ def _ends(widths: list[int], gap: int, right: int) -> list[int]:
 
 
 def _draw_reference(desk: ViewContext, x: int, y: int, width: int) -> int:
-    """Draw the denominator of the ratios: the computed optimal cost, and the one stated in a problem list."""
+    """Draw the optimal cost by which costs are divided: the computed cost, and the cost stated in a problem list."""
     canvas = desk.canvas
     if all(panel.view.has_own_ends for panel in desk.session.run.panels):
         text = "optimal: between the ends of each agent"

@@ -218,7 +218,7 @@ RULE_TIPS = {
 
 
 def _draw_movement(desk: ViewContext, x: int, y: int, width: int) -> int:
-    """Draw the movement rule and the cost of a diagonal; changing either begins the run again."""
+    """Draw the movement rule and the cost of a diagonal move; a change of either restarts the run."""
     canvas, movement = desk.canvas, desk.session.run.world.grid.movement
     px = canvas.px
     canvas.text((x + width, y), "begins the run again", size=12, colour=desk.palette.dim, align="right")

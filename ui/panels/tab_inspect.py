@@ -50,7 +50,7 @@ def _have_own_goals(desk: ViewContext) -> bool:
 
 
 def _distance_facts(desk: ViewContext, panel: Panel, cell: int) -> list[tuple[str, str]]:
-    """Return the true distance as a fact of the panel's agent, if agents have goals of their own."""
+    """Return the true distance to the agent's goal as a list of one (name, value), if agents have different goals."""
     if not _have_own_goals(desk) or panel.mind is None:
         return []
     distance = desk.true_distance(panel, cell)
@@ -101,7 +101,7 @@ def _number(value: float) -> str:
 
 
 def cell_facts(panel: Panel, cell: int, level: int = 0) -> list[tuple[str, str]]:
-    """Return (name, value) of everything that an agent knows about a cell of its own world.
+    """Return (name, value) of everything that an agent knows about a cell.
 
     Args:
         panel: Panel of the agent.
@@ -161,7 +161,7 @@ def data_lines(agent: AgentView) -> list[str]:
 
 
 def _coverage_lines(agent: AgentView) -> list[str]:
-    """Return how many records are expected to fit a random problem, for an agent with records."""
+    """Return how many records are expected to fit a random problem, as a sentence, for an agent with records."""
     percent = agent.numbers.get("pairs climbed, %")
     if percent is None:
         return []

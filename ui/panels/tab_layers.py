@@ -120,7 +120,7 @@ def highest_level(desk: ViewContext) -> int:
 
 
 def _draw_level(desk: ViewContext, box: Box, top: int) -> None:
-    """Draw the slider for the abstraction level of the regions: each agent's own level, or one level for all."""
+    """Draw the slider for the abstraction level of the regions: the level that each agent uses, or one for all."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
     level = min(desk.scene.layers.region_level, top)
@@ -166,7 +166,7 @@ def _draw_heat(desk: ViewContext, box: Box) -> int:
 
 
 def _why_not(desk: ViewContext, kind: str) -> str:
-    """Return why no heat is visible."""
+    """Return the reason why no heat map is visible."""
     if desk.scene.hides_heat:
         return HIDDEN_HEAT
     has_crowd = any(panel.crowd is not None for panel in desk.scene.shown_panels)
@@ -174,7 +174,7 @@ def _why_not(desk: ViewContext, kind: str) -> str:
 
 
 def _draw_heat_options(desk: ViewContext, x: int, y: int, width: int) -> None:
-    """Draw the clickable names of the scale (linear or logarithmic) and of the colours."""
+    """Draw the names of the heat map's scale (linear or logarithmic) and of its colours; a click changes either."""
     canvas = desk.canvas
     heat = desk.scene.layers.heat
     right = x + width
@@ -189,7 +189,7 @@ def _draw_heat_options(desk: ViewContext, x: int, y: int, width: int) -> None:
 
 
 def _draw_bar(desk: ViewContext, box: Box) -> None:
-    """Draw the colour bands with the values of the first and the last; the scale is the same in all panels."""
+    """Draw the heat map's colour bands with the values of the first and last band; all panels share the scale."""
     canvas, scale = desk.canvas, desk.scene.heat_scale
     x, y, width, height = box
     colours = scale.colours(desk.palette)
@@ -213,7 +213,7 @@ def _draw_bar(desk: ViewContext, box: Box) -> None:
 def _draw_compared(desk: ViewContext, box: Box) -> None:
     """Draw the names of the panels A and B, each to the right of its badge.
 
-    A short name leaves the rest of its width to the other name.
+    If one name is short, the other name gets the remaining width.
     """
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box

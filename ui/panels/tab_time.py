@@ -12,7 +12,7 @@ from ui.model.wording import RunNames
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 
-MAX_DEEDS = 200  # maximum number of lines listed; of a longer script the latest are shown
+MAX_DEEDS = 200  # maximum number of lines listed; of a longer script the latest lines are shown
 BUTTONS = (
     ("branch", "Branch"),
     ("split_policy", "Split"),

@@ -22,10 +22,10 @@ BUTTONS = (
 DROPPED_FIRST = ("theme", "generate", "record", "gallery", "save_session", "help")
 """Commands in the order in which their buttons are left out of a narrow window.
 
-The shortcuts on the buttons are left out before; Open is always shown.
+The keyboard shortcuts on the buttons are left out before any button; the button Open is always shown.
 """
 
-MIN_TITLE = 90
+MIN_TITLE = 90  # minimum width of the title in design units
 
 
 def draw(desk: ViewContext, box: Box, indicator: Callable[[int, int], int] | None = None) -> None:
@@ -74,7 +74,7 @@ def _draw_title(desk: ViewContext, left: int, right: int, box: Box) -> None:
 
 
 def _draw_movement(desk: ViewContext, left: int, right: int, box: Box) -> int:
-    """Draw the movement rule if it is not the usual one, as a single word if there is no room for more."""
+    """Draw the movement rule if it is not the default rule, as a single word if there is no room for more."""
     canvas, movement = desk.canvas, desk.session.run.world.grid.movement
     if movement == USUAL:
         return left

@@ -19,16 +19,16 @@ UNTIL = (
     ("until_arrival", "arrival"),
     ("until_tick", "tick ..."),
 )
-MAX_BUDGET = 4096
+MAX_BUDGET = 4096  # largest budget of the slider, in expansions per tick
 MAX_NAMED = 3  # maximum number of agents named in the tooltip of the budget
-SLIDER = 150
-UNTIL_ROW = 26
-MIN_UNTIL = 130  # minimum width of the "run until" buttons in design units, if they are in rows
-MIN_TIME = 220  # minimum width of the time line in design units; sliders are left out instead, since they have keys
+SLIDER = 150  # width of a slider in design units
+UNTIL_ROW = 26  # height of a row of "run until" buttons in design units
+MIN_UNTIL = 130  # minimum width of the "run until" buttons in design units, if the time line has a row of its own
+MIN_TIME = 220  # minimum width of the time line in design units; a slider that would narrow it further is left out
 
 
 def draw(desk: ViewContext, box: Box) -> None:
-    """Draw as many controls as fit, from left to right; all of them also have keys."""
+    """Draw as many controls as fit, from left to right; controls that are left out still have keyboard shortcuts."""
     canvas = desk.canvas
     canvas.fill(box, desk.palette.surface, 8)
     canvas.outline(box, desk.palette.edge, 8)
@@ -45,7 +45,8 @@ def draw(desk: ViewContext, box: Box) -> None:
         if left + px(22 + SLIDER) + kept > right:
             break
         left = part(desk, left + px(22), y, height)
-    rows = (height - px(6)) // px(UNTIL_ROW) if has_time_row else 1  # otherwise the time line is below the buttons
+    # If the time line has no row of its own, it is below the "run until" buttons, which then have one row.
+    rows = (height - px(6)) // px(UNTIL_ROW) if has_time_row else 1
     if right - left > px(90):
         _draw_until(desk, left + px(22), right, y, rows)
     if not has_time_row:

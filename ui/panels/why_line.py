@@ -4,11 +4,11 @@ from ui.model.run import Panel
 from ui.model.why import why
 from ui.panels.desk import ViewContext
 
-SIZE = 12.5
+SIZE = 12.5  # font size in design units
 
 
 def draw(desk: ViewContext, x: int, y: int, width: int, panel: Panel) -> int:
-    """Draw the sentence below the agent's name and return the bottom; nothing for a crowd without a selected agent."""
+    """Draw the sentence below the agent's name and return its bottom; a crowd has one only if an agent is selected."""
     text = sentence(desk, panel)
     if not text:
         return y
@@ -19,7 +19,8 @@ def draw(desk: ViewContext, x: int, y: int, width: int, panel: Panel) -> int:
 def sentence(desk: ViewContext, panel: Panel) -> str:
     """Return the explanation of an agent's last move, cached for each snapshot.
 
-    Finding a fork takes as many steps as the way to it, so the explanation is not computed in every frame.
+    The explanation is cached because finding a fork takes as many steps as the path to it has, too many for every
+    frame.
     """
     mind = panel.mind
     if mind is None or desk.session.run.is_seeking:

@@ -6,10 +6,13 @@ scale or the theme changes. Controls that keep state between frames (text fields
 pygame_gui.
 
 Numbers and controls take twice as long to draw as the maps, and nothing is gained by updating numbers sixty times a
-second. While the window rests (no user input, no overlay), `part` therefore redraws the regions of the window in
-round-robin order: each one every third frame, or less often if there are more than six, because at most two are redrawn
-per frame. Regions whose numbers are compared with each other form one group and are redrawn in the same frame, so that
-they show the same tick.
+second. While the window rests (no user input, no overlay), `part` therefore redraws the cached regions of the
+window (panels, bars, sidebar) in round-robin order: each region every third frame, or less often if there are more than
+six regions, because at most two regions are redrawn per frame. Regions whose numbers are compared with each other form
+one group and are redrawn in the same frame, so that they show the same tick.
+
+Hit regions are the areas that react to the mouse, such as a button. Cached regions are the areas that `part` redraws;
+each contains many hit regions.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,10 +27,10 @@ from ui.draw.fonts import Fonts
 from ui.draw.theme import Colour, Palette, mix
 from ui.model.layout import Box, contains
 
-_MAX_CACHED_BOX_AREA = 40_000  # area in pixels above which rounded boxes are drawn directly
-RENEWED_EVERY = 3  # minimum number of frames between two redraws of a region, while the window rests
-# Maximum number of regions redrawn per frame, on average. Eight panels and three bars are then each redrawn every
-# sixth frame; numbers that change 20 times a second could not be read anyway.
+_MAX_CACHED_BOX_AREA = 40_000  # area in square pixels above which a rounded box is drawn directly, not cached
+RENEWED_EVERY = 3  # minimum number of frames between two redraws of a cached region, while the window rests
+# Maximum number of cached regions redrawn per frame, on average. With eight panels and three bars, each of them is then
+# redrawn every sixth frame (10 times a second), which is enough: numbers that change 20 times a second are unreadable.
 _MAX_REGIONS_PER_FRAME = 2
 
 Action = Callable[[], None]
@@ -40,20 +43,21 @@ class HitRegion:
     `id` names the rectangle in tests and keeps the keyboard focus on the same control from frame to frame.
     """
 
-    id: str
-    box: Box  # rectangle in pixels
+    id: str  # for example "transport:play"
+    box: Box  # rectangle in window pixels
     action: Action | None = None  # callback of a click; None if a click does nothing
     tip: str = ""  # tooltip; no tooltip if empty
     key: str = ""  # keyboard shortcut, shown in the tooltip
-    # callback that gets the mouse position while the button is held down
+    # Callback that gets the mouse position in pixels while the button is held down
     drag: Callable[[tuple[int, int]], None] | None = None
     wheel: Callable[[int], None] | None = None  # callback of the mouse wheel: 1 for up, -1 for down
     drop: Action | None = None  # callback for the release of the button after a drag
 
 
-# Minimum width of a choice beyond that of its label, the gap to the next choice included, in design units
+# Minimum difference between the width of a choice and that of its label, including the gap to the next choice, in
+# design units
 MIN_SPARE = 13
-MAX_SPARE = 72  # maximum width of a choice beyond that of its label, in design units
+MAX_SPARE = 72  # maximum difference between the width of a choice and that of its label, in design units
 HANDLE = 7  # radius of a slider's handle, in design units
 
 
@@ -79,22 +83,23 @@ class Canvas:
         """
         self.fonts = Fonts()
         self.scale = scale
-        self.spots: list[HitRegion] = []  # hot spots of this frame, in drawing order
+        self.spots: list[HitRegion] = []  # hit regions registered in this frame, in drawing order
         self.focus_id: str | None = None  # id of the control that has the keyboard focus
-        self.held: HitRegion | None = None  # hot spot that is being dragged
+        self.held: HitRegion | None = None  # hit region that is being dragged; None without a drag
         self.mouse: tuple[int, int] = (-1, -1)  # mouse position in pixels
         self.takes_mouse = True  # False while a modal dialog is open
-        self.renewed: list[Box] = []  # dirty rectangles: regions drawn in this frame
-        self.scrolled: dict[str, Box] = {}  # rectangles of all controls in scrolling areas by id, visible or not
-        self._scrolled_out: list[
-            tuple[int, str]
-        ] = []  # scrolled out of view: (number of hot spots registered before it, id)
-        self._in_scroll_area = False  # whether drawing is inside of a scrolling area
-        # Whether the window rests, whether redraws are postponed in this frame, and whether the last frame was busy.
+        self.renewed: list[Box] = []  # dirty rectangles in pixels: areas drawn in this frame
+        self.scrolled: dict[str, Box] = {}  # rectangles of controls in scrolling areas by id, visible or not
+        # Controls scrolled out of view as (number of hit regions registered before the control, its id)
+        self._scrolled_out: list[tuple[int, str]] = []
+        self._in_scroll_area = False  # whether the current drawing is inside a scrolling area
+        # Whether the window rests (see the module docstring), whether redraws are postponed to the next frame, and
+        # whether the last frame was busy (see `begin`).
         self._is_resting = self._waits = self._last_frame_was_busy = False
-        self._turn = 0  # frame counter of the round-robin, stopped while redraws are postponed
-        self._parts: dict[str, list[HitRegion]] = {}  # hot spots of each region, from its last redraw
-        self._groups: dict[str, None] = {}  # groups of regions in round-robin order (a dict used as an ordered set)
+        self._turn = 0  # frame counter that selects the group to redraw; does not count postponed frames
+        self._parts: dict[str, list[HitRegion]] = {}  # hit regions by name of the cached region, from its last redraw
+        # Names of the groups of cached regions in round-robin order (a dict used as an ordered set)
+        self._groups: dict[str, None] = {}
 
     def begin(
         self,
@@ -106,7 +111,7 @@ class Canvas:
         rests: bool = False,
         is_busy: bool = False,
     ) -> None:
-        """Start a frame: clear the hot spots and dirty rectangles of the last one.
+        """Start a frame: clear the hit regions and dirty rectangles of the last frame.
 
         Args:
             surface: Target of all drawing.
@@ -114,8 +119,8 @@ class Canvas:
             scale: Pixels per design unit.
             mouse: Mouse position in pixels.
             rests: Whether `surface` still holds the last frame and `part` may leave most regions unchanged.
-            is_busy: Whether the rest of this frame takes long. A resting window then postpones its redraws by one
-                frame, unless the last frame was busy too: if all frames are busy, waiting gains nothing.
+            is_busy: Whether the other work of this frame takes long. A resting window then postpones its redraws by one
+                frame, unless the last frame was busy too, because waiting gains nothing if all frames are busy.
         """
         self.surface, self.palette, self.scale, self.mouse = surface, palette, scale, mouse
         self.spots, self.renewed = [], []
@@ -129,16 +134,16 @@ class Canvas:
             self._groups.clear()
 
     def part(self, name: str, box: Box, draw: Action, group: str = "") -> bool:
-        """Draw a region of the window, or while the window rests keep its pixels until its next turn.
+        """Draw a cached region of the window, or keep its pixels while the window rests and the region is not due.
 
         Args:
-            name: Cache key of the region.
+            name: Name that identifies the region from frame to frame.
             box: Rectangle of the region, marked as dirty if the region is drawn.
-            draw: Callback that draws the region and registers its hot spots.
+            draw: Callback that draws the region and registers its hit regions.
             group: Name shared by regions that must be redrawn in the same frame; by default each region is alone.
 
         Returns:
-            Whether the region was drawn. If not, the hot spots of its last redraw are registered again.
+            Whether the region was drawn. If not, the hit regions of its last redraw are registered again.
         """
         kept, group = self._parts.get(name), group or name
         self._groups.setdefault(group)
@@ -159,10 +164,10 @@ class Canvas:
         """Return a length in design units as pixels."""
         return round(units * self.scale)
 
-    # --- hot spots --------------------------------------------------------------------------------
+    # --- hit regions -----------------------------------------------------------------------------
 
     def spot(self, spot: HitRegion) -> bool:
-        """Register a hot spot, clipped to the visible area, and return whether the mouse is over it."""
+        """Register a hit region, clipped to the visible area, and return whether the mouse is over it."""
         seen = pygame.Rect(spot.box).clip(self.surface.get_clip())
         is_seen = bool(seen.width and seen.height)
         if self._in_scroll_area and spot.action:
@@ -179,10 +184,10 @@ class Canvas:
 
     @contextmanager
     def clipped(self, box: Box, *, scrolls: bool = False) -> Iterator[None]:
-        """Clip drawing and hot spots to a box inside the `with` block.
+        """Clip drawing and hit regions to a box inside the `with` block.
 
         Args:
-            box: Clip rectangle, intersected with the present one.
+            box: Clip rectangle, intersected with the current clip rectangle.
             scrolls: Whether the box scrolls; the keyboard then also reaches controls that are clipped away.
         """
         before, did_scroll = self.surface.get_clip(), self._in_scroll_area
@@ -197,19 +202,19 @@ class Canvas:
         return self.takes_mouse and self.held is None and contains(box, self.mouse)
 
     def hit_test(self, position: tuple[int, int]) -> HitRegion | None:
-        """Return the topmost hot spot at a position; later drawing is on top of earlier drawing."""
+        """Return the topmost hit region at a position in pixels, which is the one registered last."""
         return next((s for s in reversed(self.spots) if contains(s.box, position)), None)
 
     def wheel_spot_at(self, position: tuple[int, int]) -> HitRegion | None:
-        """Return the topmost hot spot at a position that reacts to the mouse wheel."""
+        """Return the topmost hit region at a position in pixels that reacts to the mouse wheel."""
         return next((s for s in reversed(self.spots) if s.wheel and contains(s.box, position)), None)
 
     def spot_named(self, spot_id: str) -> HitRegion | None:
-        """Return the hot spot with an id, or None if it is not visible in this frame."""
+        """Return the hit region with an id, or None if it is not visible in this frame."""
         return next((s for s in self.spots if s.id == spot_id), None)
 
     def focus_next(self, step: int) -> None:
-        """Move the keyboard focus by `step` controls, with wrap-around."""
+        """Move the keyboard focus by `step` controls in drawing order, with wrap-around."""
         usable = self._reachable_ids()
         if not usable:
             return
@@ -219,9 +224,9 @@ class Canvas:
             self.focus_id = usable[0 if step > 0 else -1]
 
     def _reachable_ids(self) -> list[str]:
-        """Return the ids of all controls in drawing order, including controls that are scrolled out of view."""
-        found = [(place, spot.id) for place, spot in enumerate(self.spots) if spot.action]
-        return [spot_id for _, spot_id in sorted([*self._scrolled_out, *found], key=lambda each: each[0])]
+        """Return the ids of all clickable controls in drawing order, including those scrolled out of view."""
+        visible = [(index, spot.id) for index, spot in enumerate(self.spots) if spot.action]
+        return [spot_id for _, spot_id in sorted([*self._scrolled_out, *visible], key=lambda entry: entry[0])]
 
     def draw_focus(self) -> None:
         spot = self.spot_named(self.focus_id) if self.focus_id else None
@@ -274,9 +279,8 @@ class Canvas:
         elif align == "centre":
             x -= image.get_width() // 2
         if middle:
-            y -= image.get_height() // 2 + (
-                self.px(1.5) if face == "bold" else 0
-            )  # the bold face sits lower in its line
+            # Letters of the bold font are lower in their line than letters of the other fonts.
+            y -= image.get_height() // 2 + (self.px(1.5) if face == "bold" else 0)
         self.surface.blit(image, (x, y))
         return image.get_width()
 
@@ -288,7 +292,7 @@ class Canvas:
         return _shortened_text(self.fonts.font(face, self.px(size)), text, width)
 
     def wrapped(self, box: Box, text: str, *, size: float = 13, colour: Colour | None = None) -> int:
-        """Draw a paragraph in a box, as many lines as fit, and return the height used in pixels."""
+        """Draw as many lines of a paragraph as fit into a box, and return the height of these lines in pixels."""
         x, y, width, height = box
         line_height = self.px(size * 1.45)
         lines = self.wrap_lines(text, width, size)
@@ -301,7 +305,7 @@ class Canvas:
         return min(len(lines), shown) * line_height
 
     def wrap_lines(self, text: str, width: int, size: float = 13, face: str = "sans") -> list[str]:
-        """Return a text as lines of at most `width` pixels; words are not broken."""
+        """Return the lines of a text wrapped at `width` pixels; words are not broken, so a line may be wider."""
         return list(_wrapped_lines(self.fonts.font(face, self.px(size)), text, width))
 
     # --- shapes -----------------------------------------------------------------------------------
@@ -309,7 +313,7 @@ class Canvas:
     def fill(self, box: Box, colour: Colour, radius: float = 0) -> None:
         """Draw a filled box.
 
-        Small rounded boxes are blitted from a cache: drawing their corners costs five times as much.
+        Small rounded boxes are blitted from a cache, because drawing their corners takes five times as long as a blit.
         """
         if radius == 0:
             self.surface.fill(colour, box)
@@ -346,16 +350,16 @@ class Canvas:
         """Draw a labelled button: filled with the accent colour if `is_on`, dim if it has no action.
 
         Args:
-            spot_id: Id of the hot spot.
+            spot_id: Id of the hit region.
             box: Rectangle in pixels.
             label: Text on the button.
             action: Callback of a click; None disables the button.
-            tip: Tooltip; the label if empty.
+            tip: Tooltip; if empty, the tooltip shows the label.
             key: Keyboard shortcut, shown in the tooltip.
             is_on: Whether the button is highlighted.
             shows_key: Whether the shortcut is also shown on the button, if there is room for it.
             size: Font size of the label in design units.
-            colour: Colour of the label; None for the usual one.
+            colour: Colour of the label; None for the palette's text colour, or its dim colour without an action.
         """
         palette = self.palette
         hot = self.spot(HitRegion(spot_id, box, action, tip or label, key)) and action is not None
@@ -406,7 +410,7 @@ class Canvas:
         equal share of the free width of its row.
 
         Args:
-            spot_id: Prefix of the ids of the hot spots.
+            spot_id: Prefix of the ids of the hit regions; each id ends with the value of its choice.
             box: Rectangle of the first row, in pixels.
             options: The choices as (value, label, tooltip).
             chosen: Value of the highlighted choice.
@@ -429,10 +433,13 @@ class Canvas:
         return y - self.px(3)
 
     def _segment_rows(self, width: int, options: list[tuple[str, str, str]]) -> list[list[tuple[str, str, str]]]:
-        """Distribute the options over the fewest rows of equal length in which no label is cut."""
-        for long in range(len(options), 0, -1):
-            rows = [options[i : i + long] for i in range(0, len(options), long)]
-            if len(rows) * (long - 1) < len(options) and all(self._row_fits(width, row) for row in rows):
+        """Distribute the options over the fewest rows in which no label is shortened.
+
+        All rows have the same number of options, except that the last row may have fewer.
+        """
+        for row_length in range(len(options), 0, -1):
+            rows = [options[i : i + row_length] for i in range(0, len(options), row_length)]
+            if len(rows) * (row_length - 1) < len(options) and all(self._row_fits(width, row) for row in rows):
                 return rows
         return [[option] for option in options]
 
@@ -442,8 +449,8 @@ class Canvas:
     def segment_boxes(self, box: Box, labels: Sequence[str]) -> list[Box]:
         """Return the boxes of a row of choices.
 
-        Each box is as wide as its label plus an equal share of the free width. The share is at most MAX_SPARE, so that
-        a few choices still look like buttons.
+        Each box is as wide as its label plus an equal share of the free width of the row. The share is at most
+        MAX_SPARE, so that a few choices are not stretched over a wide row.
         """
         x, y, width, height = box
         gap = self.px(3)
@@ -475,7 +482,7 @@ class Canvas:
         """Draw a horizontal slider.
 
         Args:
-            spot_id: Id of the hot spot.
+            spot_id: Id of the hit region.
             box: Rectangle in pixels.
             share: Position of the handle, from 0 to 1.
             drag_to: Callback that gets the new position, from 0 to 1, while the mouse drags.
@@ -510,7 +517,7 @@ class Canvas:
         )
 
     def tooltip(self, spot: HitRegion) -> Box:
-        """Draw the tooltip of a control near it and return the opaque box that it covers."""
+        """Draw the tooltip of a control near the control, and return the rectangle of the tooltip in pixels."""
         text, key = spot.tip, spot.key
         pad = self.px(8)
         lines = self.wrap_lines(text, self.px(280), 12)
@@ -520,13 +527,15 @@ class Canvas:
         screen_width, screen_height = self.surface.get_size()
         x = min(max(self.px(4), spot.box[0]), screen_width - width - self.px(4))
         y = spot.box[1] + spot.box[3] + self.px(6)
-        lowest = screen_height - height - self.px(2)
-        # Above the spot, unless the box at the edge of the window would cover at most a quarter of the spot.
-        if y > lowest:
-            y = lowest if spot.box[1] + spot.box[3] - lowest <= spot.box[3] // 4 else spot.box[1] - height - self.px(6)
-        # To the left of a tall spot, at the height of the pointer: the lower end of the spot may be far away.
+        max_y = screen_height - height - self.px(2)
+        # If there is no room below the control, draw the tooltip at the lower edge of the window if it then covers at
+        # most a quarter of the control, else above the control.
+        if y > max_y:
+            y = max_y if spot.box[1] + spot.box[3] - max_y <= spot.box[3] // 4 else spot.box[1] - height - self.px(6)
+        # Draw the tooltip of a tall control to its left, at the height of the pointer, because the lower end of the
+        # control may be far from the pointer.
         if spot.box[3] > screen_height // 3:
-            x, y = spot.box[0] - width - self.px(6), min(self.mouse[1], lowest)
+            x, y = spot.box[0] - width - self.px(6), min(self.mouse[1], max_y)
         self.fill((x, y, width, height), self.palette.text, 5)
         for i, line in enumerate(lines):
             self.text((x + pad, y + self.px(4) + i * self.px(18)), line, size=12, colour=self.palette.surface)

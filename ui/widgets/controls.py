@@ -1,12 +1,12 @@
-"""Controls of dialogs: focusable boxes around the window's own controls (ui/widgets/canvas.py), and text entry.
+"""Controls of dialogs: text fields, and focusable controls painted with the canvas (ui/widgets/canvas.py).
 
-Only text entry uses an interactive element of pygame_gui, for its text selection, clipboard and key repeat.
+Only text fields use an interactive element of pygame_gui, for its text selection, clipboard and key repeat.
 
 Each control handles keys while it has the focus and detects its own changes in `poll`. A dialog therefore reacts in the
 same frame, without events that take a round trip through the queue.
 
-Every element gets the card as its parent element: pygame_gui builds all combinations of the names of an element's
-ancestors, which took 3 ms for each element inside a scrolling container.
+Every element has the card (the background of the dialog) as its parent element, also inside a scrolling container.
+Otherwise pygame_gui would build all combinations of the names of an element's ancestors, which took 3 ms per element.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,34 +30,34 @@ _MODIFIERS = pygame.KMOD_CTRL | pygame.KMOD_ALT
 class Control:
     """Base class of everything in a dialog that can have the keyboard focus."""
 
-    is_text = False  # whether letters are typed into it
+    is_text = False  # whether the user types text into the control
     can_focus = True
-    shows_ring = True
-    name = ""  # identifies the control after the dialog was rebuilt
+    shows_ring = True  # whether the focused control has an outline
+    name = ""  # name by which the control is found again after the dialog was rebuilt
     element: UIElement
 
     def __init__(self, dialog: Holder) -> None:
         self.dialog = dialog
         self.has_focus = False
-        self.is_held = False  # whether the mouse button was pressed on the control and is still down
+        self.is_held = False  # whether the mouse button was pressed on the control and has not been released
 
     def key(self, event: pygame.event.Event) -> bool:
-        """Handle a key press while the control has the focus, and return whether it was used."""
+        """Handle a key press while the control has the focus, and return whether the event was used."""
         return False
 
     def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        """Handle a mouse event at any position, and return whether it was used."""
+        """Handle a mouse event, also outside the control, and return whether the event was used."""
         return False
 
     def poll(self) -> None:
-        """Detect changes made by pygame_gui since the last call, and report them."""
+        """Detect changes that pygame_gui made since the last call, and report them to the callback."""
 
     def update(self, seconds: float) -> None:
         """Advance timers and animations; called once per frame."""
 
     @property
     def is_moving(self) -> bool:
-        """Return whether the control will change its look soon without any user input."""
+        """Return whether the control will soon look different without user input, and needs a redraw."""
         return False
 
     def set_focused(self, has_focus: bool) -> None:
@@ -77,7 +77,7 @@ class Control:
 # --- elements of pygame_gui -----------------------------------------------------------------------
 
 
-_MIN_FIELD_SIDE = 8  # minimum width and height in pixels: pygame_gui warns if a field has no room for its own borders
+_MIN_FIELD_SIDE = 8  # minimum width and height of a text field in pixels; pygame_gui warns if the borders do not fit
 
 
 class _Entry(UITextEntryLine):
@@ -167,7 +167,8 @@ class Field(Control):
         text = typed_text(printable(text))
         if text != self.text:
             self.element.set_text(text)
-            self.element.select_range = [0, 0]  # pygame_gui keeps the old selection, and fails when a key deletes it
+            # Otherwise pygame_gui would keep the selection of the old text, and fail when a key deletes it.
+            self.element.select_range = [0, 0]
         self._last = text
 
     def poll(self) -> None:
@@ -185,7 +186,8 @@ class Field(Control):
     def set_focused(self, has_focus: bool) -> None:
         super().set_focused(has_focus)
         if not has_focus:
-            self.element.cursor_has_moved_recently = False  # otherwise the next update would show the cursor again
+            # Otherwise pygame_gui's next update would show the cursor again.
+            self.element.cursor_has_moved_recently = False
 
     def put_cursor_at_end(self) -> None:
         self.element.select_range = [0, 0]
@@ -202,7 +204,7 @@ class Field(Control):
 
 
 class Drawn(UIElement):
-    """Element of pygame_gui with an opaque image that a callback paints, so that no blending is needed."""
+    """Element of pygame_gui whose image is painted by a callback; the image is opaque, so no blending is needed."""
 
     def __init__(
         self,
@@ -240,7 +242,7 @@ class Painted(Control):
     element: Drawn
 
     def __init__(self, dialog: Holder, rect: pygame.Rect, container: IContainerLikeInterface | None = None) -> None:
-        """Create the element and paint it; subclasses set their attributes first, because `paint` uses them."""
+        """Create the element and paint it; subclasses call this after setting the attributes that `paint` uses."""
         super().__init__(dialog)
         self.element = Drawn(dialog, rect, self.paint, container)
         self.element.refresh()
@@ -253,7 +255,7 @@ class Painted(Control):
 
     @property
     def box(self) -> Box:
-        """Return the whole control as a box in the coordinates of the canvas."""
+        """Return the rectangle of the whole control for drawing; its upper left corner is (0, 0)."""
         return (0, 0, *self.element.surface.get_size())
 
 
@@ -305,7 +307,7 @@ class ModalBackdrop(UIElement):
 
 
 class Card(UIElement):
-    """Background of a dialog with rounded corners; pygame_gui's own rounded panels take 0.3 s at this size."""
+    """Background of a dialog with rounded corners; creating a rounded panel of pygame_gui in this size takes 0.3 s."""
 
     RADIUS = 10
 
@@ -348,13 +350,13 @@ class Heading:
 
     def __init__(self, dialog: Holder, rect: pygame.Rect) -> None:
         self.dialog = dialog
-        # Inset, so that the image does not cover the round corners of the card.
+        # Shrink the image so that it does not cover the rounded corners of the card.
         inset = dialog.px(12)
         self.picture = Drawn(dialog, rect.inflate(-2 * inset, -2 * (inset // 2)), self._paint)
         side = dialog.px(28)
         spot = pygame.Rect(rect.right - dialog.px(20) - side, dialog.px(16), side, side)
         self.closer = Button(dialog, spot, "\u00d7", dialog.cancel)
-        self.closer.can_focus = False  # Escape does the same
+        self.closer.can_focus = False  # the Escape key already closes the dialog
         self.refresh()
 
     def refresh(self) -> None:
@@ -379,7 +381,7 @@ class Heading:
 
 
 class Text(Painted):
-    """Paragraph of text, as many lines as fit; it cannot have the focus."""
+    """Paragraph of text, shortened to the lines that fit; it cannot have the focus."""
 
     can_focus = False
 
@@ -429,7 +431,7 @@ class Text(Painted):
 
 
 class Note(Painted):
-    """Message about a problem in a dialog; without a problem, a callback paints the area. It cannot have the focus."""
+    """Message about a problem in a dialog, without focus; a callback paints the area while the message is empty."""
 
     can_focus = False
     SIZE = 12
@@ -462,8 +464,8 @@ class Note(Painted):
         line = pen.px(self.SIZE * 1.45)
         lines = whole_lines(pen, self.text, width, self.SIZE)
         y = max(0, (height - line * len(lines)) // 2)
-        for place, text in enumerate(lines):
-            pen.text((0, y + place * line), text, size=self.SIZE, colour=pen.palette.warning)
+        for index, text in enumerate(lines):
+            pen.text((0, y + index * line), text, size=self.SIZE, colour=pen.palette.warning)
 
 
 def whole_lines(pen: Canvas, text: str, width: int, size: float) -> list[str]:
@@ -481,7 +483,10 @@ def _broken_line(pen: Canvas, line: str, width: int, size: float) -> list[str]:
 
 
 class Button(Painted):
-    """Labelled button, pressed by a click, Enter or Space. `kind` is "", "main" or "danger"."""
+    """Labelled button, pressed by a click, Enter or Space.
+
+    `kind` is "" for a plain button, "main" for one with the accent colour, and "danger" for one in the warning colour.
+    """
 
     def __init__(
         self,
@@ -503,9 +508,9 @@ class Button(Painted):
             self.action()
 
     def let_settle(self, is_settling: bool) -> None:
-        """Disable or enable presses while the button settles, that is, right after it replaced another button.
+        """Set whether the button ignores presses because it has just replaced another button in the same position.
 
-        A settling button looks disabled but keeps the keyboard focus.
+        While it settles, the button looks disabled but keeps the keyboard focus.
         """
         if is_settling != self._is_settling:
             self._is_settling = is_settling
@@ -559,8 +564,8 @@ class Slider(Painted):
             value: Initial step.
             last: Largest step.
             changed: Callback that gets the new step.
-            stepped: Callback that gets the number of steps of a key press and applies them, if the caller knows better
-                than the slider how far a step goes.
+            stepped: Callback that gets the number of steps of a key press and moves the slider itself, for callers
+                whose steps differ from those of the slider. None to move the slider by its own steps.
             container: Container of the element; by default that of the dialog.
         """
         self.last, self.changed, self.stepped = max(1, last), changed, stepped
@@ -657,7 +662,7 @@ class Check(Painted):
 
 
 class Choice(Painted):
-    """Row of exclusive choices, all visible."""
+    """Row of buttons of which exactly one is chosen; all choices are visible."""
 
     def __init__(
         self,
@@ -679,7 +684,7 @@ class Choice(Painted):
             container: Container of the element; by default that of the dialog.
         """
         self.options, self.chosen, self.changed = list(options), chosen, changed
-        self._hot = -1
+        self._hot = -1  # index of the choice under the pointer; -1 for none
         super().__init__(dialog, rect, container)
 
     def set(self, chosen: str) -> None:
@@ -687,7 +692,7 @@ class Choice(Painted):
         self.refresh()
 
     def offer(self, options: Sequence[tuple[str, str]]) -> None:
-        """Replace the choices; the caller ensures that they contain the chosen value, or sets another one next."""
+        """Replace the choices; if they lack the chosen value, the caller must call `set` next."""
         self.options, self._hot = list(options), -1
         self.refresh()
 
@@ -706,12 +711,12 @@ class Choice(Painted):
         return True
 
     def mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        place = self._place(position)
-        if place != self._hot:
-            self._hot = place
+        index = self._place(position)
+        if index != self._hot:
+            self._hot = index
             self.refresh()
-        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and place >= 0:
-            self.choose(self.options[place][0])
+        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and index >= 0:
+            self.choose(self.options[index][0])
             return True
         return False
 
@@ -748,17 +753,17 @@ class Picture(Painted):
 
 
 def _nothing() -> None:
-    """Do nothing; the hot spot of a painted button or check box needs an action, or it would look disabled."""
+    """Do nothing; `Canvas` draws a button without an action as disabled, and the control handles the click itself."""
 
 
 def _ignore_choice(value: str) -> None:
-    """Ignore a choice: `Choice` handles the mouse itself, and `Canvas.segments` only paints."""
+    """Ignore a choice, because `Choice` handles the mouse itself and uses `Canvas.segments` only for painting."""
 
 
 def _ignore_position(where: float) -> None:
-    """Ignore a slider's position: `Slider` handles the mouse itself, and `Canvas.slider` only paints."""
+    """Ignore a position, because `Slider` handles the mouse itself and uses `Canvas.slider` only for painting."""
 
 
 def tint(pen: Canvas, share: float = 0.22) -> Colour:
-    """Return the background colour of selected rows."""
+    """Return the background colour of selected rows: `share` of the accent colour mixed into the surface colour."""
     return mix(pen.palette.surface, pen.palette.accent, share)

@@ -1,4 +1,4 @@
-"""Form for declared parameters: slider and field for a number, segments for a choice, check box for a boolean.
+"""Form with one row per parameter: slider and text field for a number, segments for a choice, check box for a boolean.
 
 Changes are debounced: the form reports them after a short pause, not for every pixel of a drag or every digit of a
 number, because each change may restart a search.
@@ -16,11 +16,12 @@ from ui.widgets.controls import Check, Choice, Control, Field, Picture, Slider
 from ui.widgets.holder import Holder
 from ui.widgets.scrolling import ScrollBar, Scroller
 
-_TYPING_DEBOUNCE_S, _DRAG_DEBOUNCE_S = 0.7, 0.12  # seconds of rest before a typed or dragged value is reported
+_TYPING_DEBOUNCE_S, _DRAG_DEBOUNCE_S = 0.7, 0.12  # seconds without a change before a typed or dragged value is reported
+# Heights in design units: name of a parameter, its control, a line of help, and the gap to the next row
 _NAME_HEIGHT, _CONTROL_HEIGHT, _HELP_LINE_HEIGHT, _GAP = 24, 30, 17, 14
-_HELP_SIZE = 12
+_HELP_SIZE = 12  # font size of the help text, in design units
 _FIELD_WIDTH = 84
-_FINE = 400  # steps of a slider over a logarithmic or finely divided range
+_FINE = 400  # number of steps of a slider whose range is logarithmic, or would need more steps than this
 
 
 class ParamForm:
@@ -44,9 +45,9 @@ class ParamForm:
             params: Parameters, one row each.
             values: Initial values by name.
             changed: Callback that gets the name and the new value of a changed parameter.
-            gives_back: Whether a field with an invalid text shows the value in effect again when it loses the focus.
-                Use it for forms whose changes take effect at once. If a button submits the form, the invalid text
-                stays; otherwise the button would submit a value that the user did not enter.
+            gives_back: Whether a field with an invalid text shows the current value again when it loses the focus.
+                Set it for forms whose changes take effect at once. A form that is submitted by a button keeps the
+                invalid text; otherwise the button would submit a value that the user did not enter.
         """
         self.dialog, self.rect, self.gives_back = dialog, rect, gives_back
         self.values = dict(values)
@@ -67,7 +68,7 @@ class ParamForm:
             y += height
 
     def controls(self) -> list[Control]:
-        """Return the controls in the order of the Tab key."""
+        """Return the controls in the order in which the Tab key moves the focus."""
         return [self.scroller, *(control for row in self.rows for control in row.controls)]
 
     def kill(self) -> None:
@@ -85,7 +86,7 @@ class ParamForm:
             row.flush()
 
     def show(self, values: Mapping[str, Value]) -> None:
-        """Update rows from values that changed elsewhere; rows with a pending change keep it."""
+        """Show values that changed outside the form; a row with an unreported change keeps its own value."""
         for row in self.rows:
             name = row.param.name
             if name in values and values[name] != self.values[name] and not row.is_pending:
@@ -97,7 +98,7 @@ class ParamForm:
         return [row.problem for row in self.rows if row.problem]
 
     def stops(self) -> bool:
-        """Return whether any row is invalid, and move the focus to the first invalid row."""
+        """Report all pending changes and return whether any row is invalid; the first invalid row gets the focus."""
         self.flush()
         wrong = next((row for row in self.rows if row.is_wrong), None)
         if wrong is not None:
@@ -107,7 +108,7 @@ class ParamForm:
         return wrong is not None
 
     def wrong_texts(self) -> dict[str, str]:
-        """Return the invalid texts by parameter, without texts that only contradict another row."""
+        """Return the invalid texts by name of the parameter, without texts that only contradict another row."""
         return {row.param.name: row.field.text for row in self.rows if row.is_wrong and not row.is_objected}
 
     def enter(self, texts: Mapping[str, str]) -> None:
@@ -130,7 +131,7 @@ class ParamForm:
             problem: Why the entered value was refused.
 
         Returns:
-            Whether the row has room for the whole problem.
+            Whether the whole description of the problem fits into the row.
         """
         row = self._row(name)
         row.show(value)
@@ -140,7 +141,7 @@ class ParamForm:
     def object(self, name: str, problem: str) -> None:
         """Show or clear a contradiction between an entered value and the rest of the form.
 
-        A row whose own text is invalid keeps showing its own problem.
+        A row whose own text is invalid continues to show that problem.
 
         Args:
             name: Name of the parameter.
@@ -159,7 +160,7 @@ class ParamForm:
             name: Name of the parameter.
             choices: New choices.
             value: The current choice.
-            remark: Text shown in place of the help.
+            remark: Text shown in place of the help text; "" for the help text.
         """
         row = self._row(name)
         row.offer(choices)
@@ -184,14 +185,14 @@ class _ParamRow:
         self.problem = ""
         self.is_wrong = False  # whether the entered value is invalid
         self.is_objected = False  # whether the entered value is valid by itself but contradicts another row
-        self.is_pending = False
-        self._rest_s = 0.0
+        self.is_pending = False  # whether a change has not been reported yet
+        self._rest_s = 0.0  # seconds until the pending change is reported
         self.controls: list[Control] = []
         self._value: Value = form.values.get(param.name, param.default)
         px = form.dialog.px
         self.text = Picture(form.dialog, rect, self._paint, form.scroller.inside)
-        place = pygame.Rect(rect.x, rect.y + px(_NAME_HEIGHT), rect.width - px(4), px(_CONTROL_HEIGHT))
-        self._make(place)
+        control_rect = pygame.Rect(rect.x, rect.y + px(_NAME_HEIGHT), rect.width - px(4), px(_CONTROL_HEIGHT))
+        self._make(control_rect)
         for control in self.controls:
             control.name = f"{param.name} {type(control).__name__}"
 
@@ -204,47 +205,51 @@ class _ParamRow:
 
     # --- controls -------------------------------------------------------------------------------------
 
-    def _make(self, place: pygame.Rect) -> None:
+    def _make(self, control_rect: pygame.Rect) -> None:
         param, dialog = self.param, self.form.dialog
         inside = self.form.scroller.inside
         if param.kind is bool:
-            place.y = self.rect.y
-            self.controls = [Check(dialog, place, named(param), bool(self._value), self._on_value_entered, inside)]
+            control_rect.y = self.rect.y
+            self.controls = [
+                Check(dialog, control_rect, named(param), bool(self._value), self._on_value_entered, inside)
+            ]
         elif param.choices:
             options = [(choice, choice) for choice in param.choices]
-            self.controls = [Choice(dialog, place, options, str(self._value), self._on_value_entered, inside)]
+            self.controls = [Choice(dialog, control_rect, options, str(self._value), self._on_value_entered, inside)]
         else:
-            self._make_number_controls(place)
+            self._make_number_controls(control_rect)
 
-    def _make_number_controls(self, place: pygame.Rect) -> None:
+    def _make_number_controls(self, control_rect: pygame.Rect) -> None:
         dialog, inside = self.form.dialog, self.form.scroller.inside
         field_width = dialog.px(_FIELD_WIDTH)
         self.scale = _Scale(self.param) if _has_range(self.param) else None
-        room = place.width - field_width - dialog.px(14)
+        room = control_rect.width - field_width - dialog.px(14)
         if self.scale:
-            high = dialog.px(18)
-            track = pygame.Rect(place.x, place.centery - high // 2, room, high)
-            start = self.scale.place_of(float(self._value))
+            track_height = dialog.px(18)
+            track = pygame.Rect(control_rect.x, control_rect.centery - track_height // 2, room, track_height)
+            first_step = self.scale.place_of(float(self._value))
             slider = Slider(
-                dialog, track, start, self.scale.last, self._on_slider_moved, self._on_slider_stepped, inside
+                dialog, track, first_step, self.scale.last, self._on_slider_moved, self._on_slider_stepped, inside
             )
             self.slider: Slider | None = slider
             self.controls.append(slider)
         else:
             self.slider = None
-        spot = pygame.Rect(place.right - field_width, place.y, field_width, place.height)
+        field_rect = pygame.Rect(control_rect.right - field_width, control_rect.y, field_width, control_rect.height)
         if not self.slider:
-            spot.x = place.x
+            field_rect.x = control_rect.x
         text = self._number(self._value)
-        self.field = Field(dialog, spot, text, self.typed, mono=True, longest=20, container=inside, finished=self._left)
+        self.field = Field(
+            dialog, field_rect, text, self.typed, mono=True, longest=20, container=inside, finished=self._left
+        )
         self.controls.append(self.field)
 
     def _number(self, value: Value) -> str:
         return self.param.text(value) if self.param.zero and not value else shown_number(value)
 
-    def _on_slider_moved(self, place: int) -> None:
+    def _on_slider_moved(self, slider_step: int) -> None:
         assert self.scale is not None
-        self._value = self.scale.value_at(place)
+        self._value = self.scale.value_at(slider_step)
         self.field.set(self._number(self._value))
         self._schedule_report(_DRAG_DEBOUNCE_S)
 
@@ -256,7 +261,7 @@ class _ParamRow:
         self._schedule_report(_DRAG_DEBOUNCE_S)
 
     def typed(self, text: str) -> None:
-        """Parse the text of the field; while it is invalid, the slider shows the value in effect."""
+        """Parse the text of the field; while the text is invalid, the slider shows the parameter's current value."""
         try:
             self._value = self.param.parse(text.strip())
         except ConfigError as error:
@@ -378,7 +383,7 @@ class _Scale:
         self.step = param.step or (1.0 if param.kind is int else (self.high - self.low) / 100.0)
         counted = (self.high - self.low) / self.step
         self.last = _FINE if self.is_log or counted > _FINE else max(1, round(counted))
-        # 1 if the first step is reserved for 0, which has no logarithm
+        # Number of steps reserved for the value 0, which has no logarithm: 0 or 1
         self._zero_steps = 1 if self.is_log and self.low <= 0 else 0
 
     def place_of(self, value: float) -> int:
@@ -391,7 +396,7 @@ class _Scale:
         return round(self._zero_steps + share * (self.last - self._zero_steps))
 
     def value_at(self, place: int) -> Value:
-        """Return the value at a slider step, rounded to whole steps of the parameter."""
+        """Return the value at a slider step, rounded to a multiple of the parameter's step."""
         if not self.is_log:
             return self._legal_value(self.low + place / self.last * (self.high - self.low), self.step)
         if place < self._zero_steps:
@@ -403,8 +408,8 @@ class _Scale:
     def stepped(self, value: float, steps: int) -> Value:
         """Return the value after a number of key presses.
 
-        Each press adds or subtracts one step of the parameter. On a logarithmic scale without a given step, the step
-        grows with the value.
+        Each press adds or subtracts one step of the parameter. If the parameter has no step and the scale is
+        logarithmic, the step grows with the value.
         """
         for _ in range(abs(steps)):
             step = self.param.step or (self._step_at(value) if self.is_log else self.step)
@@ -412,12 +417,12 @@ class _Scale:
         return self._legal_value(value, 0.0)
 
     def _step_at(self, value: float) -> float:
-        """Return the step at a value: a power of ten, at most a tenth of the value but at least 1 for integers."""
+        """Return the step at a value: the largest power of ten up to a tenth of it, for integers at least 1."""
         step = 10.0 ** (math.floor(math.log10(max(value, self.base))) - 1)
         return max(step, 1.0) if self.param.kind is int else step
 
     def _legal_value(self, value: float, step: float) -> Value:
-        """Return the value rounded to whole steps and clamped to the range."""
+        """Return the value rounded to a multiple of `step`, unless that is 0, and clamped to the range."""
         if step > 0:
             value = round(value / step) * step
         value = min(max(value, self.low), self.high)
@@ -425,7 +430,7 @@ class _Scale:
 
 
 def _longest_problem(param: Param) -> str:
-    """Return a text about as long as the longest error message of a field; the row reserves space for it."""
+    """Return a text as long as the longest expected error message of a field; the row reserves space for it."""
     return "" if param.kind is bool or param.choices else f"expected {param.expected()}, got '{'0' * 12}'"
 
 

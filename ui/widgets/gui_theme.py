@@ -11,7 +11,7 @@ import pygame_gui
 from ui.draw.fonts import FONT_FOLDER
 from ui.draw.theme import Colour, Palette, mix
 
-TEXT_SIZE = 14
+TEXT_SIZE = 14  # font size in design units
 
 _SANS_PATHS = {
     "regular_path": str(FONT_FOLDER / "NotoSans-Regular.ttf"),
@@ -19,7 +19,7 @@ _SANS_PATHS = {
     "italic_path": str(FONT_FOLDER / "NotoSans-Regular.ttf"),  # placeholder: no text is in italics
     "bold_italic_path": str(FONT_FOLDER / "NotoSans-Bold.ttf"),
 }
-# Only one weight is shipped, but pygame_gui requires a path for each style.
+# The program ships only the regular weight of this font, but pygame_gui requires a path for each style.
 _MONO_PATHS = dict.fromkeys(_SANS_PATHS, str(FONT_FOLDER / "FiraCode-Regular.ttf"))
 
 
@@ -31,7 +31,7 @@ def make_manager(size: tuple[int, int], palette: Palette, scale: float) -> pygam
 
 
 def make_theme(palette: Palette, scale: float) -> dict[str, Any]:
-    """Return the theme as data for pygame_gui, which loads all fonts named in it when the manager is created."""
+    """Return the theme as data for pygame_gui; creating a manager with it loads all fonts of the theme."""
 
     def px(units: float) -> int:
         return max(1, round(units * scale))

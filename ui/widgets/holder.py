@@ -1,4 +1,4 @@
-"""Interfaces of the dialog and the window, as far as the controls in a dialog need them."""
+"""Interfaces of the dialog and the window, reduced to the members that controls of a dialog use."""
 
 from typing import Any, Protocol
 
@@ -11,7 +11,7 @@ from ui.widgets.canvas import Canvas
 
 
 class Screen(Protocol):
-    """Window that contains a dialog, as far as controls use it."""
+    """Window that contains a dialog, reduced to the members that controls use."""
 
     @property
     def gui(self) -> pygame_gui.UIManager: ...
@@ -24,11 +24,11 @@ class Screen(Protocol):
 
 
 class Holder(Protocol):
-    """Dialog that contains controls, as far as controls use it."""
+    """Dialog that contains controls, reduced to the members that controls use."""
 
     title: str
-    mouse: tuple[int, int]
-    card: pygame.Rect
+    mouse: tuple[int, int]  # mouse position in window pixels
+    card: pygame.Rect  # rectangle of the dialog in window pixels
     pen: Canvas  # canvas that paints and measures controls, at the scale of the window
 
     @property

@@ -1,4 +1,4 @@
-"""Dense lists of rows in columns; only visible rows are drawn, so a list of thousands opens at once."""
+"""Dense lists of rows in columns; only visible rows are drawn, so a list of thousands of rows opens without delay."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,10 +13,10 @@ from ui.widgets.controls import _MODIFIERS, Drawn, tint
 from ui.widgets.holder import Holder
 from ui.widgets.scrolling import ScrollBar, Scrolled
 
-ROW, TALL_ROW, HEAD = 30, 48, 28
+ROW, TALL_ROW, HEAD = 30, 48, 28  # heights in design units: row, row with a second line, header
 _PAD = 10
-_PINNED_WIDTH = 150  # width of the pinned first column in design units, if the columns do not all fit
-_ARROW_WIDTH = 18
+_PINNED_WIDTH = 150  # width of the first column in design units while it is pinned (see Rows._is_pinned)
+_ARROW_WIDTH = 18  # width in design units of the header's arrows that scroll the columns
 _DOUBLE_CLICK_MS = 500
 
 
@@ -24,11 +24,11 @@ _DOUBLE_CLICK_MS = 500
 class Col:
     """Column of a list."""
 
-    title: str = ""  # text in the header
-    width: float = 0  # width in design units; 0: an equal share of the free width
+    title: str = ""  # text in the header of the list
+    width: float = 0  # width in design units; 0 for an equal share of the width that other columns leave
     align: str = "left"
     face: str = "sans"
-    role: str = "text"  # name of the palette's colour for the text
+    role: str = "text"  # name of the colour of the text in the palette
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,11 @@ class Item:
     """Row of a list."""
 
     cells: tuple[str, ...]  # texts, one per column
-    value: Any = None  # object that the row represents, for the caller
+    value: Any = None  # object that the row represents; only the caller uses it
     detail: str = ""  # second line of the row, small and grey
     is_dim: bool = False
-    roles: dict[int, str] = field(default_factory=dict)  # names of the palette's colours for single cells, by column
+    # Names of text colours in the palette by index of the column, for cells whose colour differs from Col.role
+    roles: dict[int, str] = field(default_factory=dict)
 
 
 class Rows(Scrolled):
@@ -68,7 +69,7 @@ class Rows(Scrolled):
         Args:
             dialog: Dialog that contains the list.
             rect: Rectangle in the container, in pixels.
-            columns: Columns; the header is shown if any of them has a title.
+            columns: Columns; the list has a header if any column has a title.
             items: Rows.
             place: Index of the selected row.
             chosen: Callback of a double click.
@@ -76,17 +77,17 @@ class Rows(Scrolled):
             sort_by: (column, descending), with column -1 for unsorted; None if the list cannot be sorted.
             sorted_by: Callback that gets column and direction when the user changes the sort order.
             empty: Text shown if there are no rows.
-            container: Container of the element; by default that of the dialog.
-            is_chosen_at_once: Whether a single click calls `chosen`, as on a link.
+            container: Container of the list; by default the container of the dialog.
+            is_chosen_at_once: Whether a single click already calls `chosen`, as on a link.
         """
         super().__init__(dialog)
         self.columns, self.items = list(columns), list(items)
         self.chosen, self.selected, self.sorted_by = chosen, selected, sorted_by
         self.sort_by, self.empty, self.is_chosen_at_once = sort_by, empty, is_chosen_at_once
         self.place = place
-        self._first = 1  # index of the first column to the right of the pinned one, if not all columns fit
-        self._hot = -1
-        self._last_click = (-1, -10_000)  # row and time of the last click
+        self._first = 1  # index of the first visible column after the pinned one, if not all columns fit
+        self._hot = -1  # index of the row under the pointer; -1 for none
+        self._last_click = (-1, -10_000)  # index of the row and time in milliseconds of the last click
         self.element = Drawn(dialog, rect, self._paint, container)
         self.set(items, place, tells=False)
 
@@ -204,8 +205,8 @@ class Rows(Scrolled):
             return
         for column, (left, width) in enumerate(self._column_spans()):
             if left <= x < left + width:
-                was, is_descending = self.sort_by or (-1, False)
-                self._sort_by_column(column, not is_descending if was == column else False)
+                sorted_column, is_descending = self.sort_by or (-1, False)
+                self._sort_by_column(column, not is_descending if sorted_column == column else False)
                 return
 
     # --- more columns than fit --------------------------------------------------------------------
@@ -214,8 +215,8 @@ class Rows(Scrolled):
     def _is_pinned(self) -> bool:
         """Return whether the first column is pinned while the others scroll sideways.
 
-        Only a sortable list does this, if its columns do not all fit: columns keep their widths, because narrower ones
-        would cut numbers.
+        This happens only in a sortable list whose columns do not all fit. The columns keep their widths, because
+        numbers in narrower columns would be shortened.
         """
         needed = self.dialog.px(_PINNED_WIDTH) + sum(self.dialog.px(column.width) for column in self.columns)
         return self.sort_by is not None and not self.columns[0].width and needed > self._column_room
@@ -226,12 +227,15 @@ class Rows(Scrolled):
         return int(self.element.surface.get_width()) - (px(ScrollBar.WIDTH + 6) if self.bar.is_needed else 0)
 
     def _pinned_column_spans(self) -> list[tuple[int, int]]:
-        """Return left edge and width of each column if the first one is pinned; columns out of view have width 0."""
+        """Return left edge and width of each column in pixels while the first is pinned.
+
+        Columns out of view have width 0.
+        """
         px, left = self.dialog.px, self.dialog.px(_PINNED_WIDTH)
         boxes = [(0, left)]
-        for place, column in enumerate(self.columns[1:], 1):
+        for index, column in enumerate(self.columns[1:], 1):
             has_room = left + px(column.width) <= self._column_room - px(_ARROW_WIDTH)
-            is_seen = place >= self._first and has_room and (place == self._first or boxes[-1][1] > 0)
+            is_seen = index >= self._first and has_room and (index == self._first or boxes[-1][1] > 0)
             boxes.append((left, px(column.width) if is_seen else 0))
             left += boxes[-1][1]
         return boxes
@@ -243,14 +247,14 @@ class Rows(Scrolled):
             self._first += 1
 
     def _handle_arrow_press(self, x: int) -> bool:
-        """Scroll the columns if a click hits an arrow in the header, and return whether it does."""
+        """Scroll the columns if a click at `x` hits an arrow in the header, and return whether it hits one."""
         if not self._is_pinned:
             return False
-        seen = [place for place, (_, width) in enumerate(self._column_spans()) if width and place]
-        if x >= self._column_room - self.dialog.px(_ARROW_WIDTH) and seen[-1] < len(self.columns) - 1:
-            self._first = min(seen[-1], self._first + max(1, len(seen) - 1))
+        visible = [index for index, (_, width) in enumerate(self._column_spans()) if width and index]
+        if x >= self._column_room - self.dialog.px(_ARROW_WIDTH) and visible[-1] < len(self.columns) - 1:
+            self._first = min(visible[-1], self._first + max(1, len(visible) - 1))
         elif self.dialog.px(_PINNED_WIDTH - _ARROW_WIDTH) <= x < self.dialog.px(_PINNED_WIDTH) and self._first > 1:
-            self._first = max(1, self._first - max(1, len(seen) - 1))
+            self._first = max(1, self._first - max(1, len(visible) - 1))
         else:
             return False
         self.element.refresh()
@@ -282,14 +286,14 @@ class Rows(Scrolled):
         fixed = sum(px(column.width) for column in self.columns)
         shares = sum(1 for column in self.columns if not column.width)
         if shares:
-            rest, stretch = max(px(60), (room - fixed) // shares), 1.0
+            share_width, stretch = max(px(60), (room - fixed) // shares), 1.0
         else:
-            rest, stretch = 0, room / max(1, fixed)
-        if fixed + rest * shares > room and shares:
-            stretch = max(0.2, (room - rest * shares) / max(1, fixed))
+            share_width, stretch = 0, room / max(1, fixed)
+        if fixed + share_width * shares > room and shares:
+            stretch = max(0.2, (room - share_width * shares) / max(1, fixed))
         boxes, left = [], 0.0
         for column in self.columns:
-            width = px(column.width) * stretch if column.width else rest
+            width = px(column.width) * stretch if column.width else share_width
             boxes.append((round(left), max(1, round(left + width) - round(left))))
             left += width
         return boxes
@@ -301,8 +305,8 @@ class Rows(Scrolled):
             pen.text((pen.px(_PAD), self.head + pen.px(14)), self.empty, size=14, colour=pen.palette.dim)
         first = int(self.bar.position // self._row)
         last = min(len(self.items), first + self.bar.view // self._row + 2)
-        for place in range(first, last):
-            self._paint_row(pen, place, self.head + place * self._row - round(self.bar.position), boxes)
+        for index in range(first, last):
+            self._paint_row(pen, index, self.head + index * self._row - round(self.bar.position), boxes)
         self.bar.paint(pen, width, self.head)
         if self.head:
             self._paint_head(pen, boxes)
@@ -311,35 +315,35 @@ class Rows(Scrolled):
         palette = pen.palette
         width = self.element.surface.get_width()
         pen.fill((0, 0, width, self.head), palette.surface)
-        for place, (column, (left, room)) in enumerate(zip(self.columns, boxes, strict=True)):
+        for index, (column, (left, room)) in enumerate(zip(self.columns, boxes, strict=True)):
             if not room:
                 continue
-            is_sorted = self.sort_by is not None and self.sort_by[0] == place
+            is_sorted = self.sort_by is not None and self.sort_by[0] == index
             colour = palette.accent if is_sorted else palette.dim
             mark = pen.px(12) if is_sorted else 0
-            used = self._paint_cell(
+            title_width = self._paint_cell(
                 pen, column.title, left, room - mark, self.head // 2, column.align, 12, "sans", colour
             )
             if is_sorted and self.sort_by:
-                end = (
+                arrow_x = (
                     left + room - pen.px(_PAD) - mark + pen.px(6)
                     if column.align == "right"
-                    else left + pen.px(_PAD + 5) + used
+                    else left + pen.px(_PAD + 5) + title_width
                 )
-                _draw_sort_arrow(pen, end, self.head // 2, self.sort_by[1], colour)
+                _draw_sort_arrow(pen, arrow_x, self.head // 2, self.sort_by[1], colour)
         if self._is_pinned:
             self._paint_arrows(pen, boxes)
         pen.hline(0, self.head - 1, width)
 
-    def _paint_row(self, pen: Canvas, place: int, top: int, boxes: list[tuple[int, int]]) -> None:
-        item, palette = self.items[place], pen.palette
+    def _paint_row(self, pen: Canvas, index: int, top: int, boxes: list[tuple[int, int]]) -> None:
+        item, palette = self.items[index], pen.palette
         width = self._column_room if self._is_pinned else boxes[-1][0] + boxes[-1][1]
         box = (0, top, width, self._row - 1)
-        if place == self.place:
+        if index == self.place:
             pen.fill(box, tint(pen, 0.30 if self.has_focus else 0.18), 5)
             if self.has_focus:
                 pen.fill((0, top + pen.px(4), pen.px(3), self._row - 1 - pen.px(8)), palette.accent, 1.5)
-        elif place == self._hot:
+        elif index == self._hot:
             pen.fill(box, mix(palette.surface, palette.hover, 0.5), 5)
         middle = top + (pen.px(16) if item.detail else self._row // 2)
         for i, (column, (left, room)) in enumerate(zip(self.columns, boxes, strict=True)):
@@ -358,7 +362,7 @@ class Rows(Scrolled):
     ) -> int:
         pad = pen.px(_PAD)
         if face == "mono":
-            size -= 1  # Fira Code is taller than Noto Sans at the same size
+            size -= 1  # at the same font size, Fira Code is taller than Noto Sans
         if align == "right":
             spot = (left + room - pad, middle)
             return pen.text(
@@ -367,8 +371,8 @@ class Rows(Scrolled):
         return pen.text((left + pad, middle), text, size=size, face=face, colour=colour, middle=True, width=room - pad)
 
 
-def _draw_sideways_arrow(pen: Canvas, x: int, y: int, way: int, colour: Any) -> None:
-    a, b = pen.px(3) * way, pen.px(5)
+def _draw_sideways_arrow(pen: Canvas, x: int, y: int, direction: int, colour: Any) -> None:
+    a, b = pen.px(3) * direction, pen.px(5)
     pen.polygon([(x - a, y - b), (x - a, y + b), (x + a, y)], colour)
 
 

@@ -11,22 +11,23 @@ from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Control, Drawn
 from ui.widgets.holder import Holder
 
-MIN_THUMB = 28
+MIN_THUMB = 28  # minimum height of the thumb (the draggable part of a scroll bar), in design units
 _LINES_PER_WHEEL_STEP = 3
-_FORM_LINE_HEIGHT = 20  # height of a scroll step of forms, in design units
+_FORM_LINE_HEIGHT = 20  # distance that an arrow key scrolls a form, in design units
 
 
 class ScrollBar:
     """Scroll position and thumb of content taller than its viewport, in pixels."""
 
-    WIDTH = 8
+    WIDTH = 8  # in design units
 
     def __init__(self, view: int = 1, whole: int = 1, position: float = 0.0) -> None:
         self.view, self.whole, self.position = view, whole, position
-        self._grab_offset: float | None = None
+        self._grab_offset: float | None = None  # pixels from the top of the thumb to the pointer; None while released
 
     @property
     def last(self) -> int:
+        """Return the largest scroll position, in pixels."""
         return max(0, self.whole - self.view)
 
     @property
@@ -35,6 +36,7 @@ class ScrollBar:
 
     @property
     def is_held(self) -> bool:
+        """Return whether the thumb is being dragged."""
         return self._grab_offset is not None
 
     def measure(self, view: int, whole: int) -> None:
@@ -46,22 +48,23 @@ class ScrollBar:
         self.position = min(max(0.0, position), self.last)
 
     def reveal(self, top: float, bottom: float) -> None:
+        """Scroll just far enough to make a range of the content visible, given by its top and bottom in pixels."""
         if top < self.position:
             self.scroll_to(top)
         elif bottom > self.position + self.view:
             self.scroll_to(bottom - self.view)
 
     def thumb(self, least: int) -> tuple[int, int]:
-        """Return top and height of the thumb within the viewport."""
+        """Return top and height of the thumb within the viewport, in pixels; `least` is the minimum height."""
         height = max(least, round(self.view * self.view / self.whole))
         top = round((self.view - height) * self.position / self.last) if self.last else 0
         return top, min(height, self.view)
 
     def press(self, y: float, least: int) -> None:
-        """Grab the thumb at height `y`, or first move it there if the press is outside of it.
+        """Begin to drag the thumb; if the press is outside the thumb, first centre the thumb on the press.
 
         Args:
-            y: Height of the press within the viewport, in pixels.
+            y: Distance of the press from the top of the viewport, in pixels.
             least: Minimum height of the thumb, in pixels.
         """
         top, height = self.thumb(least)
@@ -71,7 +74,7 @@ class ScrollBar:
         self._grab_offset = y - top
 
     def centre_on(self, y: float, least: int) -> None:
-        """Scroll so that the middle of the thumb is at height `y`."""
+        """Scroll so that the middle of the thumb is `y` pixels below the top of the viewport."""
         _, height = self.thumb(least)
         self.scroll_to(self.last * (y - height / 2) / max(1, self.view - height))
 
@@ -92,10 +95,10 @@ class ScrollBar:
 
 
 class Scrolled(Control):
-    """Control with a painted image that scrolls by wheel, arrow keys, page keys, and by dragging its bar."""
+    """Base class of controls whose content scrolls by mouse wheel, arrow and page keys, and a scroll bar."""
 
     element: Drawn
-    head = 0  # height of the fixed header, in pixels
+    head = 0  # height in pixels of the header above the viewport, which does not scroll
 
     def __init__(self, dialog: Holder) -> None:
         super().__init__(dialog)
@@ -135,7 +138,7 @@ class Scrolled(Control):
         return False
 
     def _drag(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        """Handle a mouse event while the bar is dragged, at any position."""
+        """Handle a mouse event while the thumb is dragged, also if the pointer is outside the control."""
         if event.type == pygame.MOUSEMOTION:
             self.bar.drag(self._y_in_viewport(position), self.dialog.px(MIN_THUMB))
         elif event.type == pygame.MOUSEBUTTONUP and event.button == 1:
@@ -156,7 +159,7 @@ class Scrolled(Control):
 
 
 class Scroller(Scrolled):
-    """Viewport for controls taller than itself: pygame_gui clips them, the scroll bar is the same as in lists."""
+    """Viewport that contains other controls; pygame_gui clips them, and the scroll bar is the same as in lists."""
 
     can_focus = False
     shows_ring = False
@@ -189,7 +192,7 @@ class Scroller(Scrolled):
         self._move_content()
 
     def reveal(self, top: float, bottom: float) -> None:
-        """Scroll a range of heights into view."""
+        """Scroll a range of the content into view, given by its top and bottom in pixels."""
         self.bar.reveal(top, bottom)
         self.element.refresh()
         self._move_content()
@@ -220,5 +223,8 @@ class Scroller(Scrolled):
 
 
 def steps_of(count: float) -> int:
-    """Return the whole steps of a wheel event, at least one in its direction, or 0 if it does not move."""
+    """Return the number of steps of a wheel event as an integer.
+
+    A smaller movement than one step counts as one step in its direction; no movement is 0 steps.
+    """
     return int(math.copysign(max(1, abs(count)), count)) if count else 0
