@@ -62,17 +62,17 @@ def _draw_branch(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     """Draw the name of the branch in a corner of the map where it does not hide start, goal or agent."""
     canvas, px = desk.canvas, desk.canvas.px
     room = min(canvas.text_width(panel.branch, 12), boxes.map[2] - px(28))
-    place = _free_corner(desk, boxes, panel, (room + px(14), px(20)))
-    canvas.fill(place, mix(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
+    box = _free_corner(desk, boxes, panel, (room + px(14), px(20)))
+    canvas.fill(box, mix(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
     canvas.text(
-        (place[0] + px(7), place[1] + px(10)),
+        (box[0] + px(7), box[1] + px(10)),
         panel.branch,
         size=12,
         colour=canvas.palette.accent,
         width=room + 1,
         middle=True,
     )
-    canvas.spot(HitRegion(f"branch_of:{panel.key}", place, None, f"Branch: {panel.branch}"))
+    canvas.spot(HitRegion(f"branch_of:{panel.key}", box, None, f"Branch: {panel.branch}"))
 
 
 def _free_corner(desk: ViewContext, boxes: PanelBoxes, panel: Panel, size: tuple[int, int]) -> Box:
@@ -84,9 +84,9 @@ def _free_corner(desk: ViewContext, boxes: PanelBoxes, panel: Panel, size: tuple
     right, foot = x + map_width - width - gap, y + map_height - height - gap
     corners = [pygame.Rect(*at, width, height) for at in ((x + gap, y + gap), (x + gap, foot), (right, y + gap))]
     corners.append(pygame.Rect(right, foot, width, height))
-    in_the_way = _occupied_rects(desk, boxes, panel)
-    found = next((corner for corner in corners if corner.collidelist(in_the_way) < 0), corners[0])
-    return found.x, found.y, width, height
+    occupied = _occupied_rects(desk, boxes, panel)
+    corner_rect = next((corner for corner in corners if corner.collidelist(occupied) < 0), corners[0])
+    return corner_rect.x, corner_rect.y, width, height
 
 
 def _occupied_rects(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> list[pygame.Rect]:
@@ -127,12 +127,14 @@ def _draw_violation(canvas: Canvas, box: Box, panel: Panel) -> None:
     width = box[2] - px(12)
     lines = canvas.wrap_lines(text, width - px(16), 13)[:4]
     height = len(lines) * px(18) + px(12)
-    place = (box[0] + px(6), box[1] + px(6), width, height)
-    canvas.fill(place, mix(canvas.palette.surface, canvas.palette.warning, 0.16), 8)
+    text_box = (box[0] + px(6), box[1] + px(6), width, height)
+    canvas.fill(text_box, mix(canvas.palette.surface, canvas.palette.warning, 0.16), 8)
     for number, line in enumerate(lines):
-        middle = place[1] + px(6) + number * px(18) + px(9)
-        canvas.text((place[0] + px(8), middle), line, size=13, colour=canvas.palette.text, middle=True)
-    canvas.spot(HitRegion(f"offence:{panel.key}", place, None, f"The agent {offence.word}, and stands still: {text}"))
+        middle = text_box[1] + px(6) + number * px(18) + px(9)
+        canvas.text((text_box[0] + px(8), middle), line, size=13, colour=canvas.palette.text, middle=True)
+    canvas.spot(
+        HitRegion(f"offence:{panel.key}", text_box, None, f"The agent {offence.word}, and stands still: {text}")
+    )
 
 
 def _draw_shown_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
@@ -142,9 +144,9 @@ def _draw_shown_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
     if not wording.has_arrived(view):
         text += wording.SO_FAR
     room = min(canvas.text_width(text, 12), box[2] - px(28))
-    place = (box[0] + px(6), box[1] + box[3] - px(26), room + px(14), px(20))
-    canvas.fill(place, mix(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
-    canvas.text((place[0] + px(7), place[1] + px(10)), text, size=12, width=room + 1, middle=True)
+    name_box = (box[0] + px(6), box[1] + box[3] - px(26), room + px(14), px(20))
+    canvas.fill(name_box, mix(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
+    canvas.text((name_box[0] + px(7), name_box[1] + px(10)), text, size=12, width=room + 1, middle=True)
 
 
 # --- the numbers ----------------------------------------------------------------------------------
@@ -174,8 +176,8 @@ def _draw_number_list(desk: ViewContext, box: Box, panel: Panel) -> None:
     for field in _fields(panel):
         if middle + px(10) > foot:
             return
-        place = (left, middle - px(10), right - left, px(20))
-        canvas.spot(HitRegion(f"hud:{panel.key}:{field.name}", place, None, f"{field.name}: {field.tip}"))
+        number_box = (left, middle - px(10), right - left, px(20))
+        canvas.spot(HitRegion(f"hud:{panel.key}:{field.name}", number_box, None, f"{field.name}: {field.tip}"))
         used = canvas.text(
             (right, middle),
             field.value,
@@ -246,8 +248,8 @@ def _draw_number_pairs(desk: ViewContext, box: Box, panel: Panel) -> None:
         if line is None:
             continue
         left, middle = lefts[line], middles[line]
-        place = (left, middle - px(7), needed, px(14))
-        canvas.spot(HitRegion(f"hud:{panel.key}:{field.name}", place, None, f"{field.name}: {field.tip}"))
+        number_box = (left, middle - px(7), needed, px(14))
+        canvas.spot(HitRegion(f"hud:{panel.key}:{field.name}", number_box, None, f"{field.name}: {field.tip}"))
         canvas.text((left, middle), shown, size=12, colour=canvas.palette.dim, middle=True)
         canvas.text(
             (left + begin, middle + px(1)),

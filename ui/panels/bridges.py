@@ -43,13 +43,13 @@ def draw(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     taken: list[Box] = []
     with desk.canvas.clipped(boxes.map):
         for name, is_blocked in states.items():
-            place = _place_of(desk, boxes, panel, name)
+            switch_box = _place_of(desk, boxes, panel, name)
             if name == desk.state.pointed_switch:
                 gap = desk.canvas.px(4)
-                around = (place[0] - gap, place[1] - gap, place[2] + 2 * gap, place[3] + 2 * gap)
+                around = (switch_box[0] - gap, switch_box[1] - gap, switch_box[2] + 2 * gap, switch_box[3] + 2 * gap)
                 desk.canvas.outline(around, desk.palette.accent, 4, 2)
             if has_names:
-                box = _beside(desk, boxes.map, name, place, taken)
+                box = _beside(desk, boxes.map, name, switch_box, taken)
                 taken.append(box)
                 _draw_name(desk, panel, name, box, is_blocked)
 
@@ -63,16 +63,16 @@ def _place_of(desk: ViewContext, boxes: PanelBoxes, panel: Panel, name: str) -> 
     return boxes.map[0] + round(left), boxes.map[1] + round(top), round(right - left), round(bottom - top)
 
 
-def _beside(desk: ViewContext, area: Box, name: str, place: Box, taken: Sequence[Box]) -> Box:
+def _beside(desk: ViewContext, area: Box, name: str, switch_box: Box, taken: Sequence[Box]) -> Box:
     """Return the box of a switch's name: at the first side of the switch with enough room and no other name nearby."""
     px = desk.canvas.px
     height, gap = px(17), px(6)
     width = min(desk.canvas.text_width(name, 11) + px(12), area[2] - 2 * gap)
-    x, y, wide, high = place
+    x, y, wide, high = switch_box
     middle = y + high // 2 - height // 2, x + wide // 2 - width // 2
-    most_left = area[0] + area[2] - width - gap
+    max_left = area[0] + area[2] - width - gap
     # Left edge in pixels of a name above or below the switch, limited so that the name is inside the map
-    along = max(area[0] + gap, min(middle[1], most_left))
+    along = max(area[0] + gap, min(middle[1], max_left))
     sides = [
         pygame.Rect(left, top, width, height)
         for left, top in (
@@ -92,10 +92,10 @@ def _beside(desk: ViewContext, area: Box, name: str, place: Box, taken: Sequence
 def _draw_name(desk: ViewContext, panel: Panel, name: str, box: Box, is_blocked: bool) -> None:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     tip = f"{'Free' if is_blocked else 'Block'} {name}"
-    hot = canvas.spot(
+    is_hovered = canvas.spot(
         HitRegion(f"bridge:{panel.key}:{name}", box, partial(_flip_in_branch, desk, panel.key, name), tip)
     )
     ground = palette.warning if is_blocked else palette.accent
     is_pointed = name == desk.state.pointed_switch
-    canvas.fill(box, mix(palette.surface, ground, 0.4 if hot or is_pointed else 0.12), 8)
+    canvas.fill(box, mix(palette.surface, ground, 0.4 if is_hovered or is_pointed else 0.12), 8)
     canvas.text((box[0] + px(6), box[1] + box[3] // 2), name, size=11, width=box[2] - px(11), middle=True)

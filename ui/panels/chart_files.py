@@ -69,8 +69,8 @@ def _png_bytes(desk: ViewContext) -> bytes:
     desk.canvas.begin(surface, desk.palette, PNG_SCALE, (-1, -1))
     px = desk.canvas.px
     left = px(12)
-    for place, panel in enumerate(desk.session.run.panels):
-        left = mark.draw(desk.canvas, left, px(LEGEND) // 2, place) + px(6)
+    for index, panel in enumerate(desk.session.run.panels):
+        left = mark.draw(desk.canvas, left, px(LEGEND) // 2, index) + px(6)
         left += desk.canvas.text((left, px(LEGEND) // 2), panel.subject.label, size=13, middle=True) + px(16)
     for i, chart in enumerate(shown):
         charts.draw(desk, (px(12), px(LEGEND + i * HEIGHT), px(WIDTH - 24), px(HEIGHT - 10)), chart)
@@ -85,8 +85,8 @@ def _svg_bytes(desk: ViewContext) -> bytes:
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
     parts = [f'{head} font-family="sans-serif" font-size="12" fill="#222222">']
     left = 12
-    for place, panel in enumerate(desk.session.run.panels):
-        colour, label = hexed(SERIES[place % len(SERIES)]), escape(panel.subject.label)
+    for index, panel in enumerate(desk.session.run.panels):
+        colour, label = hexed(SERIES[index % len(SERIES)]), escape(panel.subject.label)
         parts.append(f'<rect x="{left}" y="8" width="12" height="12" fill="{colour}"/>')
         parts.append(f'<text x="{left + 17}" y="18">{label}</text>')
         left += 34 + 7 * len(panel.subject.label)

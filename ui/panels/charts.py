@@ -25,11 +25,11 @@ from ui.widgets.canvas import HitRegion
 
 Values = npt.NDArray[np.float64]
 
-_MAX_POINTS = 40
+_MAX_POINTS = 40  # maximum number of values of a line whose values are marked with dots
 GUTTER = 44  # width in design units at the left of a plot for the numbers of its grid, such as "1.2M" or "10,000"
 LINE_APART = 18  # minimum distance between grid lines, in design units
-MAX_LINES = 4
-_PAD = 4
+MAX_LINES = 4  # maximum number of horizontal grid lines
+_PAD = 4  # margin inside a plot, in design units
 
 
 @dataclass(frozen=True)
@@ -153,13 +153,13 @@ class Line:
 def lines_of(desk: ViewContext, chart: Chart) -> list[Line]:
     """Return the lines of a chart, without agents that have no values."""
     lines = []
-    for place, panel in enumerate(desk.session.run.panels):
+    for index, panel in enumerate(desk.session.run.panels):
         if panel.mind is None:
             continue
         values = chart.values(desk, panel)
         first = desk.session.run.trails[panel.key].first_tick if chart.unit == "tick" else chart.first
         if values.size:
-            lines.append(Line(place, panel.mind.label, first, values))
+            lines.append(Line(index, panel.mind.label, first, values))
     return lines
 
 

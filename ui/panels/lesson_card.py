@@ -50,15 +50,15 @@ def _draw_question(desk: ViewContext, x: int, y: int, width: int, playing: Lesso
         canvas.text((x, y), line, size=14, face="bold")
         y += px(20)
     y += px(6)
-    for place, answer in enumerate(question.answers):
-        y = _draw_answer(desk, x, y, width, playing, place, answer) + px(6)
+    for index, answer in enumerate(question.answers):
+        y = _draw_answer(desk, x, y, width, playing, index, answer) + px(6)
     if playing.answered is not None:
         word = "Yes. " if playing.answered == question.right else "No. "
         y += canvas.wrapped((x, y, width, px(400)), word + question.because, size=14, colour=palette.text) + px(10)
     return y
 
 
-def _draw_answer(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer, place: int, answer: str) -> int:
+def _draw_answer(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer, index: int, answer: str) -> int:
     """Draw an answer as a button as high as its text.
 
     After the question was answered, mark the right answer and the chosen one.
@@ -70,20 +70,20 @@ def _draw_answer(desk: ViewContext, x: int, y: int, width: int, playing: LessonP
     box = (x, y, width, len(lines) * px(19) + px(10))
     is_open = playing.answered is None
     spot = HitRegion(
-        f"lesson:answer:{place}",
+        f"lesson:answer:{index}",
         box,
-        partial(playing.answer, place),
+        partial(playing.answer, index),
         "Choose this answer",
-        desk.key_of(f"answer_{place + 1}"),
+        desk.key_of(f"answer_{index + 1}"),
     )
-    hot = is_open and canvas.spot(spot)
-    is_right = not is_open and place == question.right
-    is_given = place == playing.answered
+    is_hovered = is_open and canvas.spot(spot)
+    is_right = not is_open and index == question.right
+    is_given = index == playing.answered
     tone = palette.arrived if is_right else palette.warning if is_given else None
-    ground = palette.hover if hot else palette.raised
+    ground = palette.hover if is_hovered else palette.raised
     canvas.fill(box, mix(palette.surface, tone, 0.25) if tone else ground, 6)
     sign = "right" if is_right else "yours" if is_given else ""
-    canvas.text((x + px(10), y + px(5)), f"{place + 1}", size=12, face="mono", colour=palette.dim)
+    canvas.text((x + px(10), y + px(5)), f"{index + 1}", size=12, face="mono", colour=palette.dim)
     for line in lines:
         canvas.text((x + px(28), y + px(5)), line, size=13)
         y += px(19)

@@ -80,9 +80,9 @@ _MARKERS = {"crowd": ("unit", "unit there", "unit stuck"), "step": ("expansion",
 
 def meanings(desk: ViewContext) -> list[tuple[str, str]]:
     """Return (key of a layer or mark, meaning) of everything visible on the maps that needs an explanation."""
-    hot = hot_panels(desk)
-    is_all_hot = hot == len(desk.scene.shown_panels) > 0
-    found = [("heat", _heat_meaning(desk))] if hot else []
+    heat_count = hot_panels(desk)
+    is_all_heat = heat_count == len(desk.scene.shown_panels) > 0
+    found = [("heat", _heat_meaning(desk))] if heat_count else []
     if any(panel.crowd is not None for panel in desk.scene.shown_panels):
         found.append(("crowd", CROWD))
     if _shows_cell_numbers(desk):
@@ -90,10 +90,10 @@ def meanings(desk: ViewContext) -> list[tuple[str, str]]:
     if desk.player.is_slow_motion:
         found.append(("step", STEP))
     for layer in desk.scene.agent_layers:
-        if not desk.scene.layers.shows(layer) or (is_all_hot and layer.is_replaced_by_heat):
+        if not desk.scene.layers.shows(layer) or (is_all_heat and layer.is_replaced_by_heat):
             continue
         if layer.key == "terrain":
-            found += [] if is_all_hot else _terrain(desk)
+            found += [] if is_all_heat else _terrain(desk)
         elif layer.key == "groups":
             found += _groups(desk)
         elif layer.is_explained:

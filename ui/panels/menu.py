@@ -16,8 +16,8 @@ def draw(desk: ViewContext) -> None:
     if menu is None:
         return
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
-    wides = [canvas.text_width(i.label, 13) + canvas.text_width(i.key, 11, "mono") + px(48) for i in menu.items]
-    width = max(*wides, canvas.text_width(menu.title, 12, "bold") + px(28), px(180))
+    widths = [canvas.text_width(i.label, 13) + canvas.text_width(i.key, 11, "mono") + px(48) for i in menu.items]
+    width = max(*widths, canvas.text_width(menu.title, 12, "bold") + px(28), px(180))
     height = px(HEAD + LINE * len(menu.items) + 2 * PAD)
     x, y = _clamped_to_window(menu.position, (width, height), canvas.surface.get_size())
     canvas.fill((x, y, width, height), palette.raised, 8)
@@ -27,9 +27,9 @@ def draw(desk: ViewContext) -> None:
     canvas.text(head, menu.title, size=12, face="bold", colour=palette.dim, middle=True, width=width - px(24))
     for place, item in enumerate(menu.items):
         box = (x + px(4), y + px(PAD + HEAD + LINE * place), width - px(8), px(LINE))
-        hot = canvas.spot(HitRegion(f"menu:{item.label}", box, choosing(desk, menu, item.action)))
-        if hot or place == menu.place:
-            canvas.fill(box, mix(palette.raised, palette.accent, 0.3) if hot else palette.hover, 5)
+        is_hovered = canvas.spot(HitRegion(f"menu:{item.label}", box, choosing(desk, menu, item.action)))
+        if is_hovered or place == menu.place:
+            canvas.fill(box, mix(palette.raised, palette.accent, 0.3) if is_hovered else palette.hover, 5)
         middle = box[1] + box[3] // 2
         canvas.text((box[0] + px(10), middle), item.label, size=13, middle=True)
         right = box[0] + box[2] - px(8)

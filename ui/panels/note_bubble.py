@@ -70,10 +70,10 @@ def _draw_bubble(desk: ViewContext, box: Box, note: Note) -> None:
     canvas.fill(box, palette.surface, 8)
     canvas.outline(box, palette.accent, 8, 1.5)
     close = "Close this note; it never comes again"
-    hot = canvas.spot(HitRegion("note", box, lambda: desk.run("cancel"), close, desk.key_of("cancel")))
+    is_hovered = canvas.spot(HitRegion("note", box, lambda: desk.run("cancel"), close, desk.key_of("cancel")))
     for i, line in enumerate(_lines(desk, note.text, width)):
         canvas.text((x + px(PAD), y + px(PAD) + i * px(LINE)), line, size=13)
-    ink = palette.accent if hot else palette.dim
+    ink = palette.accent if is_hovered else palette.dim
     foot = y + height - px(PAD + 14)
     canvas.text((x + px(PAD), foot), note.place, size=12, colour=palette.dim)
     canvas.text(

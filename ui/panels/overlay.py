@@ -11,7 +11,7 @@ from ui.model.layout import Box, Layout
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import Canvas
 
-TOOLTIP_DELAY_S = 0.5
+TOOLTIP_DELAY_S = 0.5  # seconds that the pointer rests on a control before its tooltip appears
 CORNER = 16  # side in design units of the squares saved under the corners of a dialog; larger than any corner radius
 
 

@@ -83,17 +83,17 @@ def _draw_two_rows(
     """
     canvas, px, (margin, left, right), middle = desk.canvas, desk.canvas.px, places, row[0] + row[1] // 2
     below, chips = middle + px(HEADER_ROW), _chips(desk, panel)
-    telling = sum(_chip_width(canvas, chip) for chip in chips if chip.tells_apart)
-    fits_long = margin + telling + px(STATE_GAP) + _max_state_width(desk, panel, wording.LONG_STATES) <= right
+    chips_width = sum(_chip_width(canvas, chip) for chip in chips if chip.tells_apart)
+    fits_long = margin + chips_width + px(STATE_GAP) + _max_state_width(desk, panel, wording.LONG_STATES) <= right
     words = wording.LONG_STATES if fits_long else wording.SHORT_STATES
     end = _draw_state(desk, panel, margin, right, below, words) - px(STATE_GAP)
     chips = _draw_chips(canvas, chips, margin, end, below)
     # Chips that distinguish the agent and do not fit into the second row are drawn next to the name, or in its place.
     if chips and chips[0].tells_apart and _shares_name(desk, panel):
-        telling = _distinguishing_width(desk, panel, chips, right - left, right)
-        icons = _icon_capacity(desk, right - left - telling - px(MIN_NAME + NAME_GAP)) if is_pointed else 0
+        chips_width = _distinguishing_width(desk, panel, chips, right - left, right)
+        icons = _icon_capacity(desk, right - left - chips_width - px(MIN_NAME + NAME_GAP)) if is_pointed else 0
         right = _draw_icons(desk, right, middle, panel, icons)
-        _draw_chips(canvas, chips, _draw_name(desk, panel, left, right - telling, row), right, middle)
+        _draw_chips(canvas, chips, _draw_name(desk, panel, left, right - chips_width, row), right, middle)
         return
     icons = _icon_count(desk, panel, right - left, is_pointed)
     _draw_name(desk, panel, left, _draw_icons(desk, right, middle, panel, icons), row)
@@ -115,18 +115,18 @@ def _draw_one_row(
     chips, name = _chips(desk, panel), _label_width(canvas, panel.view)
     short = _max_state_width(desk, panel, wording.SHORT_STATES)
     free = right - left - short - px(STATE_GAP)
-    telling = _distinguishing_width(desk, panel, chips, free, min(name, px(MAX_LABEL)))
-    icons = _icon_count(desk, panel, free - telling, is_pointed)
-    stand_last = icons == _icon_count(desk, panel, free - telling, False)
-    free -= telling + icons * px(ICON + ICON_GAP)
-    if stand_last:
+    chips_width = _distinguishing_width(desk, panel, chips, free, min(name, px(MAX_LABEL)))
+    icons = _icon_count(desk, panel, free - chips_width, is_pointed)
+    are_icons_last = icons == _icon_count(desk, panel, free - chips_width, False)
+    free -= chips_width + icons * px(ICON + ICON_GAP)
+    if are_icons_last:
         right = _draw_icons(desk, right, middle, panel, icons)
     fits_long = name + _max_state_width(desk, panel, wording.LONG_STATES) - short <= free
     words = wording.LONG_STATES if fits_long else wording.SHORT_STATES
     right = _draw_state(desk, panel, left, right, middle, words) - px(STATE_GAP)
-    if not stand_last:  # buttons that appear under the pointer replace the name, so that the state does not move
+    if not are_icons_last:  # buttons that appear under the pointer replace the name, so that the state does not move
         right = _draw_icons(desk, right, middle, panel, icons)
-    left = _draw_name(desk, panel, left, right - telling, row)
+    left = _draw_name(desk, panel, left, right - chips_width, row)
     _draw_chips(canvas, chips, left, right, middle)
 
 
@@ -194,8 +194,8 @@ def _draw_name(desk: ViewContext, panel: Panel, left: int, right: int, row: tupl
     click = "Click: all of them" if panel.crowd else "Click: rename"
     tip = f"{wording.full_name(view)}: {view.spec.summary} {click}, wheel: another algorithm"
     act = partial(desk.edit_agent if panel.crowd else desk.rename_agent, panel.key)
-    key, place = desk.key_of("crowd" if panel.crowd else "rename_agent"), (left, row[0], end - left, row[1])
-    canvas.spot(HitRegion(f"name:{panel.key}", place, act, tip, key, wheel=partial(_change_algorithm, desk, panel)))
+    key, name_box = desk.key_of("crowd" if panel.crowd else "rename_agent"), (left, row[0], end - left, row[1])
+    canvas.spot(HitRegion(f"name:{panel.key}", name_box, act, tip, key, wheel=partial(_change_algorithm, desk, panel)))
     return end + canvas.px(NAME_GAP)
 
 
@@ -251,10 +251,10 @@ def _icon(
     canvas = desk.canvas
     side = canvas.px(ICON)
     box = (right - side, middle - side // 2, side, side)
-    hot = canvas.spot(HitRegion(spot_id, box, action, tip, key))
-    if hot:
+    is_hovered = canvas.spot(HitRegion(spot_id, box, action, tip, key))
+    if is_hovered:
         canvas.fill(box, canvas.palette.hover, 5)
-    ink = canvas.palette.text if hot else canvas.palette.dim
+    ink = canvas.palette.text if is_hovered else canvas.palette.dim
     centre_x, centre_y = box[0] + side // 2, middle
     if shape == "dots":
         for offset in (-5, 0, 5):
@@ -412,8 +412,8 @@ def _draw_chip(canvas: Canvas, chip: _Chip, left: int, middle: int) -> int:
     """Draw one chip and return the left edge of the next."""
     width, height = _chip_width(canvas, chip) - canvas.px(4), canvas.px(20)
     box = (left, middle - height // 2, width, height)
-    hot = canvas.spot(HitRegion(chip.spot_id, box, chip.action, chip.tip, chip.key, wheel=chip.wheel))
-    canvas.fill(box, canvas.palette.hover if hot else canvas.palette.raised, 5)
+    is_hovered = canvas.spot(HitRegion(chip.spot_id, box, chip.action, chip.tip, chip.key, wheel=chip.wheel))
+    canvas.fill(box, canvas.palette.hover if is_hovered else canvas.palette.raised, 5)
     ink = canvas.palette.text if chip.is_on else mix(canvas.palette.dim, canvas.palette.surface, 0.35)
     canvas.text((left + width // 2, middle), chip.label, size=12, face="mono", colour=ink, align="centre", middle=True)
     return left + width + canvas.px(4)

@@ -107,15 +107,17 @@ def _vertical_dash_strip(dash: int, width: int, dark: Colour, light: Colour) -> 
 # --- floating piece -------------------------------------------------------------------------------
 
 
-def _draw_cells(surface: pygame.Surface, area: Box, camera: Camera, image: pygame.Surface, place: Selection) -> None:
+def _draw_cells(
+    surface: pygame.Surface, area: Box, camera: Camera, image: pygame.Surface, area_in_cells: Selection
+) -> None:
     """Draw the visible part of an image that has one pixel per cell, scaled to the size of the cells on screen."""
     zoom = camera.zoom
-    columns = _seen(place.left - camera.left, zoom, place.width, area[2])
-    rows = _seen(place.top - camera.top, zoom, place.height, area[3])
+    columns = _seen(area_in_cells.left - camera.left, zoom, area_in_cells.width, area[2])
+    rows = _seen(area_in_cells.top - camera.top, zoom, area_in_cells.height, area[3])
     if columns[0] >= columns[1] or rows[0] >= rows[1]:
         return
-    x0, x1 = (int(_first_pixels(place.left + column, camera.left, zoom)) for column in columns)
-    y0, y1 = (int(_first_pixels(place.top + row, camera.top, zoom)) for row in rows)
+    x0, x1 = (int(_first_pixels(area_in_cells.left + column, camera.left, zoom)) for column in columns)
+    y0, y1 = (int(_first_pixels(area_in_cells.top + row, camera.top, zoom)) for row in rows)
     if x0 < x1 and y0 < y1:
         seen = image.subsurface((columns[0], rows[0], columns[1] - columns[0], rows[1] - rows[0]))
         surface.blit(pygame.transform.scale(seen, (x1 - x0, y1 - y0)), (area[0] + x0, area[1] + y0))

@@ -23,8 +23,8 @@ def draw(desk: ViewContext, x: int, y: int, width: int) -> int:
     y += px(22)
     third, height = (width - px(12)) // 3, px(28)
     for line in LINES:
-        for place, (command, label) in enumerate(line):
-            box = (x + place * (third + px(6)), y, third, height)
+        for index, (command, label) in enumerate(line):
+            box = (x + index * (third + px(6)), y, third, height)
             tip, key = desk.tip_of(command), desk.key_of(command)
             canvas.button(command, box, label, desk.doer_of(command), tip=tip, key=key)
         y += height + px(6)

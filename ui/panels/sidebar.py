@@ -51,8 +51,8 @@ def draw_handle(desk: ViewContext, box: Box) -> None:
     canvas, palette = desk.canvas, desk.palette
     command = f"tab_{desk.settings.sidebar_tab}"
     tip = "Show the sidebar"
-    hot = canvas.spot(HitRegion("sidebar:show", box, partial(desk.run, command), tip, desk.key_of(command)))
-    canvas.fill(box, palette.hover if hot else palette.surface, 5)
+    is_hovered = canvas.spot(HitRegion("sidebar:show", box, partial(desk.run, command), tip, desk.key_of(command)))
+    canvas.fill(box, palette.hover if is_hovered else palette.surface, 5)
     canvas.outline(box, palette.edge, 5)
     x, y, arm = box[0] + box[2] // 2, box[1] + box[3] // 2, canvas.px(4)
     arrow = [(x + arm // 2, y - arm), (x - arm // 2, y), (x + arm // 2, y + arm)]
@@ -79,8 +79,8 @@ def _draw_tab(desk: ViewContext, box: Box, key: str, name: str) -> None:
     is_chosen = desk.settings.sidebar_tab == key
     command = f"tab_{key}"
     tip = "Hide the sidebar" if is_chosen else desk.tip_of(command)
-    hot = canvas.spot(HitRegion(command, box, partial(desk.run, command), tip, desk.key_of(command)))
-    ink = palette.text if is_chosen or hot else palette.dim
+    is_hovered = canvas.spot(HitRegion(command, box, partial(desk.run, command), tip, desk.key_of(command)))
+    ink = palette.text if is_chosen or is_hovered else palette.dim
     face = "bold" if is_chosen else "sans"
     canvas.text((x + width // 2, y + height // 2), name, size=13, face=face, colour=ink, align="centre", middle=True)
     if is_chosen:

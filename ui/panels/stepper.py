@@ -5,7 +5,7 @@ from functools import partial
 
 from ui.widgets.canvas import Canvas, HitRegion
 
-_BUTTON_WIDTH, _VALUE_WIDTH, _HEIGHT = 22, 46, 28
+_BUTTON_WIDTH, _VALUE_WIDTH, _HEIGHT = 22, 46, 28  # sizes of the parts of a stepper in design units
 
 
 def width(canvas: Canvas) -> int:

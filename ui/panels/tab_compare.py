@@ -89,17 +89,17 @@ def _draw_table(desk: ViewContext, x: int, y: int, width: int) -> int:
         head = (right - column.width, y, column.width, px(18))
         canvas.spot(HitRegion(f"column:{column.measure.key}", head, None, column.measure.words))
     y += px(21)
-    for place, panel in enumerate(panels):
-        _draw_row_start(desk, panel, place, (x, y, width, px(22)), names_end)
+    for index, panel in enumerate(panels):
+        _draw_row_start(desk, panel, index, (x, y, width, px(22)), names_end)
         for right, column in zip(rights, columns, strict=True):
-            canvas.text((right, y), column.values[place], size=12, face="mono", align="right")
+            canvas.text((right, y), column.values[index], size=12, face="mono", align="right")
         y += px(22)
     return y + px(6)
 
 
-def _draw_row_start(desk: ViewContext, panel: Panel, place: int, row: Box, names_end: int) -> None:
+def _draw_row_start(desk: ViewContext, panel: Panel, index: int, row: Box, names_end: int) -> None:
     x, y = row[:2]
-    left = mark.draw(desk.canvas, x, y + desk.canvas.px(10), place) + desk.canvas.px(5)
+    left = mark.draw(desk.canvas, x, y + desk.canvas.px(10), index) + desk.canvas.px(5)
     desk.canvas.text((left, y), panel.view.label, size=13, width=max(0, names_end - left))
     tip = f"{wording.full_name(panel.view)}: {panel.view.state_word}"
     if panel.crowd is not None:

@@ -51,11 +51,11 @@ def _draw_tools(desk: ViewContext, x: int, y: int, width: int) -> int:
     y += height + px(8)
     half = (width - px(6)) // 2
     for i, (tool, name) in enumerate(TOOL_NAMES.items()):
-        place = (x + (i % 2) * (half + px(6)), y + (i // 2) * (height + px(6)), half, height)
+        button_box = (x + (i % 2) * (half + px(6)), y + (i // 2) * (height + px(6)), half, height)
         command = f"tool_{tool}"
         canvas.button(
             command,
-            place,
+            button_box,
             name,
             partial(desk.state.choose_tool, tool),
             is_on=desk.state.tool == tool,
@@ -131,7 +131,7 @@ def _draw_switches(desk: ViewContext, x: int, y: int, width: int) -> int:
     for i, (name, is_blocked) in enumerate(states.items()):
         row = (x, y, width, px(28))
         key = desk.key_of(f"switch_{i + 1}")
-        hot = canvas.spot(
+        is_hovered = canvas.spot(
             HitRegion(
                 f"switch:{name}",
                 row,
@@ -140,9 +140,9 @@ def _draw_switches(desk: ViewContext, x: int, y: int, width: int) -> int:
                 key,
             )
         )
-        if hot:
+        if is_hovered:
             desk.state.pointed_switch = name
-        canvas.fill(row, palette.hover if hot else palette.raised, 6)
+        canvas.fill(row, palette.hover if is_hovered else palette.raised, 6)
         middle = y + px(14)
         canvas.text((x + px(10), middle), name, size=14, middle=True, width=width - px(140))
         canvas.text(

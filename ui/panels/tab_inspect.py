@@ -39,9 +39,9 @@ def draw(desk: ViewContext, box: Box) -> int:
     else:
         y = _draw_cell(desk, x, y, width, cell)
     level = desk.scene.layers.region_level
-    for place, panel in enumerate(desk.session.run.panels):
+    for index, panel in enumerate(desk.session.run.panels):
         facts = [] if cell is None else [*_distance_facts(desk, panel, cell), *cell_facts(panel, cell, level)]
-        y = _draw_agent(desk, (x, y, width), panel, place, facts)
+        y = _draw_agent(desk, (x, y, width), panel, index, facts)
     return y
 
 
@@ -181,7 +181,7 @@ def _size(count: int) -> str:
 
 
 def _draw_agent(
-    desk: ViewContext, row: tuple[int, int, int], panel: Panel, place: int, facts: list[tuple[str, str]]
+    desk: ViewContext, row: tuple[int, int, int], panel: Panel, index: int, facts: list[tuple[str, str]]
 ) -> int:
     """Draw the section of one agent and return its bottom.
 
@@ -189,14 +189,14 @@ def _draw_agent(
         desk: View context.
         row: Left, top and width in pixels.
         panel: Panel of the agent.
-        place: Index of the panel, shown in its mark.
+        index: Index of the panel, shown in its mark.
         facts: What the agent knows about the inspected cell, as (name, value).
     """
     canvas, palette, (x, y, width) = desk.canvas, desk.palette, row
     px = canvas.px
     canvas.hline(x, y, width)
     y += px(6)
-    left = mark.draw(canvas, x, y + px(9), place) + px(6)
+    left = mark.draw(canvas, x, y + px(9), index) + px(6)
     canvas.text((left, y + px(9)), panel.view.label, size=13, face="bold", width=x + width - left, middle=True)
     y = why_line.draw(desk, x, y + px(21), width, panel)
     for line in data_lines(panel.view.agent):

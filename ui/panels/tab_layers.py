@@ -181,10 +181,12 @@ def _draw_heat_options(desk: ViewContext, x: int, y: int, width: int) -> None:
     for command, word in (("heat_scale", "log" if heat.is_log else "linear"), ("heat_colours", heat.colours)):
         used = canvas.text_width(word, 12)
         spot_box = (right - used, y - canvas.px(2), used, canvas.px(18))
-        hot = canvas.spot(
+        is_hovered = canvas.spot(
             HitRegion(command, spot_box, partial(desk.run, command), desk.tip_of(command), desk.key_of(command))
         )
-        canvas.text((right, y), word, size=12, colour=desk.palette.text if hot else desk.palette.accent, align="right")
+        canvas.text(
+            (right, y), word, size=12, colour=desk.palette.text if is_hovered else desk.palette.accent, align="right"
+        )
         right -= used + canvas.px(12)
 
 

@@ -62,7 +62,7 @@ def _draw_branch(desk: ViewContext, session: Session, x: int, y: int, width: int
     row = (x, y, width, px(26))
     is_focused = branch.number == session.run.front
     is_shown = branch.number in session.run.shown
-    hot = canvas.spot(
+    is_hovered = canvas.spot(
         HitRegion(
             f"branch:{branch.number}",
             row,
@@ -71,7 +71,7 @@ def _draw_branch(desk: ViewContext, session: Session, x: int, y: int, width: int
             desk.key_of("next_branch"),
         )
     )
-    if is_focused or hot:
+    if is_focused or is_hovered:
         canvas.fill(row, mix(palette.surface, palette.accent, 0.22) if is_focused else palette.hover, 5)
     left = x + px(6) + min(depth, 6) * px(12)
     eye = (left, y + px(3), px(20), px(20))
@@ -105,10 +105,10 @@ def _draw_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
     px = canvas.px
     third = (width - px(12)) // 3
     for i, (command, label) in enumerate(BUTTONS):
-        place = (x + i % 3 * (third + px(6)), y + i // 3 * px(32), third, px(27))
+        button_box = (x + i % 3 * (third + px(6)), y + i // 3 * px(32), third, px(27))
         canvas.button(
             f"time:{command}",
-            place,
+            button_box,
             label,
             desk.doer_of(command),
             tip=desk.tip_of(command),

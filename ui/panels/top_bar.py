@@ -67,8 +67,8 @@ def _draw_title(desk: ViewContext, left: int, right: int, box: Box) -> None:
     left = _draw_movement(desk, left, right, box)
     left = _draw_divergence(desk, left, right, box)
     if caption and used and right - left > px(108):
-        place = (left, y, right - left, height)
-        ink = desk.palette.text if canvas.spot(HitRegion("caption", place, about, tip, key)) else desk.palette.dim
+        title_box = (left, y, right - left, height)
+        ink = desk.palette.text if canvas.spot(HitRegion("caption", title_box, about, tip, key)) else desk.palette.dim
         text = " ".join(caption.split())
         canvas.text((left, middle), text, size=13, colour=ink, middle=True, width=right - left)
 
@@ -79,8 +79,8 @@ def _draw_movement(desk: ViewContext, left: int, right: int, box: Box) -> int:
     if movement == USUAL:
         return left
     words = movement.words if canvas.text_width(movement.words) <= right - left else movement.rule
-    place = (left, box[1] + box[3] // 2)
-    used = canvas.text(place, words, colour=desk.palette.accent, middle=True, width=max(0, right - left))
+    text_pos = (left, box[1] + box[3] // 2)
+    used = canvas.text(text_pos, words, colour=desk.palette.accent, middle=True, width=max(0, right - left))
     tip = f"{movement.words}: changed on the Edit tab, begins the run again"
     canvas.spot(HitRegion("title:movement", (left, box[1], used, box[3]), partial(desk.run, "tab_edit"), tip))
     return left + used + canvas.px(14)

@@ -66,11 +66,11 @@ def _draw_round_button(desk: ViewContext, command: str, left: int, middle: int, 
     centre = (left + r, middle)
     box = (left, middle - r, 2 * r, 2 * r)
     act = desk.doer_of(command)
-    hot = canvas.spot(HitRegion(f"transport:{command}", box, act, desk.tip_of(command), desk.key_of(command)))
-    hot = hot and act is not None
+    is_hovered = canvas.spot(HitRegion(f"transport:{command}", box, act, desk.tip_of(command), desk.key_of(command)))
+    is_hovered = is_hovered and act is not None
     is_main = command == "play"
-    ground = palette.accent if is_main else palette.hover if hot else palette.raised
-    if is_main and hot:
+    ground = palette.accent if is_main else palette.hover if is_hovered else palette.raised
+    if is_main and is_hovered:
         ground = mix(ground, palette.text, 0.12)
     pygame.draw.circle(canvas.surface, ground, centre, r)
     _icon(desk, command, centre, r, palette.on_accent if is_main else palette.text if act else palette.dim)

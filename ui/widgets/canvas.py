@@ -362,8 +362,8 @@ class Canvas:
             colour: Colour of the label; None for the palette's text colour, or its dim colour without an action.
         """
         palette = self.palette
-        hot = self.spot(HitRegion(spot_id, box, action, tip or label, key)) and action is not None
-        ground = palette.accent if is_on else palette.hover if hot else palette.raised
+        is_hovered = self.spot(HitRegion(spot_id, box, action, tip or label, key)) and action is not None
+        ground = palette.accent if is_on else palette.hover if is_hovered else palette.raised
         self.fill(box, ground, 6)
         ink = palette.on_accent if is_on else colour or (palette.text if action else palette.dim)
         x, y, width, height = box
@@ -388,7 +388,7 @@ class Canvas:
 
     def check_box(self, spot_id: str, box: Box, is_on: bool, action: Action, *, tip: str = "", key: str = "") -> None:
         """Draw a check box at the left end of `box`; a click anywhere in `box` calls `action`."""
-        hot = self.spot(HitRegion(spot_id, box, action, tip, key))
+        is_hovered = self.spot(HitRegion(spot_id, box, action, tip, key))
         side = self.px(15)
         square = (box[0], box[1] + (box[3] - side) // 2, side, side)
         palette = self.palette
@@ -398,7 +398,7 @@ class Canvas:
             points = [(x + s * 0.22, y + s * 0.52), (x + s * 0.43, y + s * 0.74), (x + s * 0.80, y + s * 0.28)]
             pygame.draw.lines(self.surface, palette.on_accent, False, points, max(2, self.px(2)))
         else:
-            self.fill(square, palette.hover if hot else palette.raised, 4)
+            self.fill(square, palette.hover if is_hovered else palette.raised, 4)
             self.outline(square, palette.edge, 4)
 
     def segments(
@@ -502,7 +502,7 @@ class Canvas:
             if is_enabled
             else HitRegion(spot_id, box, None, tip)
         )
-        hot = self.spot(spot) and is_enabled
+        is_hovered = self.spot(spot) and is_enabled
         text, accent = (self.palette.text, self.palette.accent) if is_enabled else (self.palette.dim, self.palette.dim)
         middle = y + height // 2
         handle = x + radius + round((width - 2 * radius) * max(0.0, min(1.0, share)))
@@ -511,7 +511,7 @@ class Canvas:
         self.fill((x, middle - track // 2, handle - x, track), accent, 2)
         pygame.draw.circle(
             self.surface,
-            text if hot else mix(text, self.palette.surface, 0.1),
+            text if is_hovered else mix(text, self.palette.surface, 0.1),
             (handle, middle),
             radius,
         )

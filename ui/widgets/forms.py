@@ -20,7 +20,7 @@ _TYPING_DEBOUNCE_S, _DRAG_DEBOUNCE_S = 0.7, 0.12  # seconds without a change bef
 # Heights in design units: name of a parameter, its control, a line of help, and the gap to the next row
 _NAME_HEIGHT, _CONTROL_HEIGHT, _HELP_LINE_HEIGHT, _GAP = 24, 30, 17, 14
 _HELP_SIZE = 12  # font size of the help text, in design units
-_FIELD_WIDTH = 84
+_FIELD_WIDTH = 84  # width of a number's text field in design units
 _FINE = 400  # number of steps of a slider whose range is logarithmic, or would need more steps than this
 
 

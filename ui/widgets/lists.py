@@ -14,10 +14,10 @@ from ui.widgets.holder import Holder
 from ui.widgets.scrolling import ScrollBar, Scrolled
 
 ROW, TALL_ROW, HEAD = 30, 48, 28  # heights in design units: row, row with a second line, header
-_PAD = 10
+_PAD = 10  # padding at the left and right of a cell, in design units
 _PINNED_WIDTH = 150  # width of the first column in design units while it is pinned (see Rows._is_pinned)
 _ARROW_WIDTH = 18  # width in design units of the header's arrows that scroll the columns
-_DOUBLE_CLICK_MS = 500
+_DOUBLE_CLICK_MS = 500  # maximum milliseconds between the two clicks of a double click
 
 
 @dataclass(frozen=True)

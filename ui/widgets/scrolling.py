@@ -12,7 +12,7 @@ from ui.widgets.controls import Control, Drawn
 from ui.widgets.holder import Holder
 
 MIN_THUMB = 28  # minimum height of the thumb (the draggable part of a scroll bar), in design units
-_LINES_PER_WHEEL_STEP = 3
+_LINES_PER_WHEEL_STEP = 3  # scroll distance of a wheel step, as a multiple of Scrolled.line
 _FORM_LINE_HEIGHT = 20  # distance that an arrow key scrolls a form, in design units
 
 
