@@ -1,4 +1,4 @@
-"""Small time charts with one line per agent, thinned to the width of the chart; a click or a drag seeks to a tick.
+"""Small time charts with one line per agent, drawn with at most one point per two pixels; a click or drag seeks.
 
 A crowd has one line: that of the agent whose search its panel shows, which is followed or under the pointer.
 """
@@ -143,7 +143,7 @@ class Line:
         return self.first + self.values.size - 1
 
     def at(self, number: int) -> float | None:
-        """Return the value at a tick or trial; None if there is none or it is infinite."""
+        """Return the value at a tick or trial; None if the line has no finite value there."""
         if not self.first <= number <= self.last:
             return None
         value = float(self.values[number - self.first])

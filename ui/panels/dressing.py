@@ -83,7 +83,7 @@ class ViewOverrides:
     # --- opening a file -----------------------------------------------------------------------------
 
     def take_off(self) -> None:
-        """Restore the user's defaults for layers, heat, speed and tab; `forget_cameras` does it for the cameras."""
+        """Restore the user's defaults for layers, heat, speed and tab (for cameras, see `forget_cameras`)."""
         self.desk.scene.layers = self.default_layers
         self.desk.player.set_speed(self.own_speed)
         if self._tab is not None:

@@ -10,7 +10,7 @@ from ui.panels.desk import ViewContext
 
 NUMBERS = "numbers"  # group of cached regions (see Canvas.part) that show the current tick or numbers of that tick
 Indicator = Callable[[int, int], int]
-"""Draw the recording indicator, right-aligned at x and centred at y; return its left edge."""
+"""Callback that draws the recording indicator, right-aligned at x and centred at y, and returns its left edge."""
 
 
 def _no_tool_preview(panel: Panel) -> ToolPreview:

@@ -1,4 +1,4 @@
-"""Legend below the layers in the sidebar: the meaning of everything visible on the maps, next to its mark."""
+"""Legend below the layers in the sidebar: a sample of each mark visible on the maps, with its meaning."""
 
 from ui.draw import legend
 from ui.draw.cells import terrain_of

@@ -109,7 +109,11 @@ def shows(panel: Panel) -> Shows:
 
 
 def is_wanted(desk: ViewContext, boxes: PanelBoxes, camera: Camera) -> bool:
-    """Return whether a panel has a minimap: part of its map is out of view and there is room; never in pictures."""
+    """Return whether a panel has a minimap.
+
+    It has one if part of its map is out of view, the map is large enough, and the user has not hidden minimaps. Panels
+    in pictures have no minimap.
+    """
     if desk.is_picture or not desk.settings.shows_minimap:
         return False
     width, height = boxes.map[2:]

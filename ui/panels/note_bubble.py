@@ -1,4 +1,4 @@
-"""Speech bubble with a note over the map, and a line from it to the cell that it explains."""
+"""Speech bubble with a note over the map, and a line from the bubble to the cell or number that the note is about."""
 
 import pygame
 

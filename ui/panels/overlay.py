@@ -79,7 +79,7 @@ def dim(desk: ViewContext, boxes: Sequence[Box] | None = None) -> None:
         return
     rects = [pygame.Rect(box) for box in dict.fromkeys(boxes)]
     for rect in rects:
-        # Dim each area only once, because a translucent layer drawn twice would dim it more.
+        # Dim each area only once, because the dim layer is translucent: drawn twice, it would dim the area twice.
         if not any(other is not rect and other.contains(rect) for other in rects):
             surface.blit(veil, rect, rect)
 

@@ -247,7 +247,7 @@ def _change_algorithm(desk: ViewContext, panel: Panel, step: int) -> None:
 def _icon(
     desk: ViewContext, spot_id: str, right: int, middle: int, shape: str, action: "partial[None]", tip: str, key: str
 ) -> int:
-    """Draw a small icon button that ends at `right`, and return the right edge for the next one."""
+    """Draw a small icon button that ends at `right`, and return the right edge of the button to its left."""
     canvas = desk.canvas
     side = canvas.px(ICON)
     box = (right - side, middle - side // 2, side, side)
@@ -409,7 +409,7 @@ def _chip_width(canvas: Canvas, chip: _Chip) -> int:
 
 
 def _draw_chip(canvas: Canvas, chip: _Chip, left: int, middle: int) -> int:
-    """Draw one chip and return the left edge of the next."""
+    """Draw one chip and return the left edge of the next chip."""
     width, height = _chip_width(canvas, chip) - canvas.px(4), canvas.px(20)
     box = (left, middle - height // 2, width, height)
     is_hovered = canvas.spot(HitRegion(chip.spot_id, box, chip.action, chip.tip, chip.key, wheel=chip.wheel))

@@ -113,7 +113,7 @@ def _drag_edit(desk: ViewContext, deed_id: int, position: tuple[int, int]) -> No
 
 
 def _drop_edit(desk: ViewContext, deed: ScriptEntry) -> None:
-    """Move a dragged edit to the tick where it was dropped, or after a click without a drag, seek to its tick."""
+    """Move a dragged edit to the tick where it was dropped; after a click without a drag, seek to the edit's tick."""
     carried, desk.state.carried_deed = desk.state.carried_deed, None
     if carried is None or abs(carried[1] - deed.tick) <= end_of(desk) * CLICK_REACH:
         desk.player.seek(deed.tick)

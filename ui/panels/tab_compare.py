@@ -1,4 +1,4 @@
-"""Sidebar tab that compares the agents: a table of a few measures, and charts over time."""
+"""Sidebar tab that compares the agents: a table of a few measures, and charts by tick or trial."""
 
 from functools import partial
 from itertools import accumulate
