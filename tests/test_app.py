@@ -508,10 +508,10 @@ def test_the_mouse_on_the_maps_lets_the_bars_rest():
     def move(position, buttons=(0, 0, 0)):
         return pygame.event.Event(pygame.MOUSEMOTION, pos=position, rel=(1, 1), buttons=buttons)
 
-    assert app._only_looks(move(second))
-    assert not app._only_looks(move(second, (1, 0, 0)))
-    assert not app._only_looks(move((5, 5))), "onto the bar at the top"
-    assert not app._only_looks(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_a))
+    assert app._is_motion_over_maps(move(second))
+    assert not app._is_motion_over_maps(move(second, (1, 0, 0)))
+    assert not app._is_motion_over_maps(move((5, 5))), "onto the bar at the top"
+    assert not app._is_motion_over_maps(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_a))
 
 
 # --- the simulation does not know about the window --------------------------------------------------

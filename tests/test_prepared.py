@@ -227,7 +227,7 @@ def test_a_window_that_begins_with_a_run_shows_how_far_its_data_is(
 ) -> None:
     """It stood still before, and could not be stopped but by killing it."""
     shares: list[float | None] = []
-    monkeypatch.setattr(start, "_splash", lambda *shown: shares.append(shown[-1]))
+    monkeypatch.setattr(start, "_draw_splash", lambda *shown: shares.append(shown[-1]))
     pygame.display.init()
     window = pygame.display.set_mode((64, 64))
     pygame.event.clear()

@@ -107,7 +107,7 @@ def test_closing_gives_up_work_that_nobody_will_want(over: threading.Event, monk
 
     prepared.make_ahead(-1, steps())
     assert begun.wait(LONG_S)
-    start._end_what_goes_on(app)
+    start._close_background_work(app)
     prepared._PREFETCH_EXECUTOR.submit(lambda: None).result(LONG_S)
     assert job.wait(LONG_S)
 
@@ -124,7 +124,7 @@ def test_closing_while_the_first_run_is_prepared_gives_it_up(
 
     monkeypatch.setattr(pygame, "quit", lambda: gone.append("window"))
     monkeypatch.setattr(start, "open_window", lambda settings: None)
-    monkeypatch.setattr(start, "_opened_and_ready", closed_meanwhile)
+    monkeypatch.setattr(start, "_open_first_run", closed_meanwhile)
     with pytest.raises(SystemExit):
         start.run(None)
     assert gone and jobs[0].wait(LONG_S)

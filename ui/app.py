@@ -46,18 +46,21 @@ class App:
         self.safety = Safety(self.window, self._is_kept)
         self.keeper: AutosaveJournal | None = None  # writer of the journal; None: no journal is kept
         self.frame_ms = self.longest_frame_ms = 0.0
-        self._was_touched = True  # whether any event arrived in the last frame
+        self._had_events = True  # whether any event (mouse, keyboard, window system) arrived in the last frame
         self._hidden = 0  # number of panels that do not fit into the window
-        # inputs of the last frame; while they are unchanged, cached regions are reused; None: draw everything
-        self._face: object = None
-        self._full_redraw = True  # whether the last frame was a full redraw
-        self._versions: list[int] = []  # version counters of the panels' maps in the last frame
+        # Cache key: everything on which the look of the last frame depended, except the run itself. While it is
+        # unchanged, the cached regions of the canvas (parts of the window that are redrawn in turn) are reused.
+        # None: the next frame draws everything.
+        self._frame_key: object = None
+        self._full_redraw = True  # whether the last frame drew everything instead of reusing cached regions
+        self._map_versions: list[int] = []  # version counter of each panel's map in the last frame, by panel
 
     @property
     def session(self) -> Session:
         return self.window.session
 
     def _is_kept(self) -> bool:
+        """Return whether the session is being written to a journal, so that it survives a crash."""
         return self.keeper is not None and self.keeper.is_writing
 
     def frame(self, seconds: float) -> None:
@@ -67,11 +70,11 @@ class App:
             seconds: Time since the previous frame; with 0, as in many tests, the frame is always a full redraw.
         """
         run = self.safety.run
-        is_untouched = seconds > 0.0
-        self._was_touched = False
+        is_untouched = seconds > 0.0  # becomes False with the first event that bars or panels may react to
+        self._had_events = False
         for event in pygame.event.get():
-            self._was_touched = True
-            is_untouched = is_untouched and self._only_looks(event)
+            self._had_events = True
+            is_untouched = is_untouched and self._is_motion_over_maps(event)
             run(safety.COMMAND, self.handle, event)
         run(safety.COMMAND, self.drops.open)
         before = time.perf_counter()
@@ -85,8 +88,8 @@ class App:
     def is_idle(self) -> bool:
         """Return whether the next frame would look like this one if no event arrives."""
         window = self.window
-        goes_on = (
-            self._was_touched
+        is_changing = (
+            self._had_events
             or window.player.is_going
             or window.state.preparing
             or window.state.selection is not None  # the outline of a selection is animated
@@ -94,7 +97,7 @@ class App:
             or self.session.run.is_measuring
             or self.session.run.is_recording
         )
-        return not goes_on and window.dialogs.is_still
+        return not is_changing and window.dialogs.is_still
 
     # --- events -----------------------------------------------------------------------------------
 
@@ -115,32 +118,32 @@ class App:
         elif event.type == pygame.MOUSEBUTTONUP:
             self.pointer.let_go()
 
-    def _only_looks(self, event: pygame.event.Event) -> bool:
-        """Return whether the mouse moves from one map point to another without a button.
+    def _is_motion_over_maps(self, event: pygame.event.Event) -> bool:
+        """Return whether an event is a mouse motion from one map position to another with no button pressed.
 
         Only maps and the inspector react to such a motion, so bars and panels need no redraw.
         """
         if event.type != pygame.MOUSEMOTION or any(event.buttons):
             return False
-        places = event.pos, self.window.canvas.mouse
-        return all(self.window.scene.panel_at(place) is not None for place in places)
+        both_pos = event.pos, self.window.canvas.mouse
+        return all(self.window.scene.panel_at(pos) is not None for pos in both_pos)
 
     # --- time -------------------------------------------------------------------------------------
 
     def pass_time(self, seconds: float) -> None:
         """Compute the ticks that are due, write the journal, show notifications, and update the open dialog."""
         window = self.window
-        self._let_ticks_pass(seconds)
-        self._let_guides_look()
+        self._advance_time(seconds)
+        self._update_notes_and_lesson()
         window.recording.keep()
         if self.keeper is not None:
             self.keeper.keep()
         window.documents.look_at_agents()
-        self._notify_hidden()
+        self._notify_hidden_panels()
         self._flush_notifications()
         window.dialogs.update(seconds)
 
-    def _let_ticks_pass(self, seconds: float) -> None:
+    def _advance_time(self, seconds: float) -> None:
         window, session = self.window, self.session
         window.state.preparing = tuple(self.preparation.missing(needed_by(session.run.panels)))
         tick = session.tick
@@ -150,21 +153,22 @@ class App:
             window.player.pass_time(seconds, TICKING_SHARE / FRAMES_PER_SECOND)
             if not session.run.is_seeking and session.tick == tick:
                 session.run.continue_recording()
-        if not session.run.is_seeking and session.tick == tick:  # a tick includes its own share of measuring
+        # Each tick measures for a share of its time; if no tick has passed, that share is spent here.
+        if not session.run.is_seeking and session.tick == tick:
             session.run.go_on_measuring()
 
-    def _let_guides_look(self) -> None:
-        """Let notes and the lesson react to the run, then stop the run where it is over.
+    def _update_notes_and_lesson(self) -> None:
+        """Let the explanatory notes and the lesson react to the run, then stop the run if it is over.
 
-        The end is checked last because a note or a lesson may wait for the end of the run.
+        Whether the run is over is checked last, because a note or a lesson may wait for that moment.
         """
         window, session = self.window, self.session
         if window.state.notes is not None:
             window.state.notes.look(session)
         if window.state.lesson is not None:
             window.state.lesson.look(session, window.player)
-        if told := window.player.look_for_the_end():
-            window.say(told)
+        if message := window.player.look_for_the_end():
+            window.say(message)
 
     def _flush_notifications(self) -> None:
         """Show the notifications queued by the session since the last frame, and clear the queue."""
@@ -179,8 +183,8 @@ class App:
             window.dialogs.complain(ConfigError(told.alarms), "The run is not what it was")
             told.alarms.clear()
 
-    def _notify_hidden(self) -> None:
-        """Notify the user whenever the number of panels that do not fit has risen."""
+    def _notify_hidden_panels(self) -> None:
+        """Notify the user whenever the number of panels that do not fit into the window has risen."""
         hidden = max(0, len(self.session.run.panels) - MAX_PANELS)
         if hidden > self._hidden:
             self.window.say(
@@ -208,13 +212,14 @@ class App:
         """
         window = self.window
         desk, canvas, surface = window.desk, window.canvas, window.surface
-        before, self._face = self._face, None  # None stays if this frame fails, so the next one draws everything
-        face = self._present_face()
-        rests = is_untouched and face is not None and face == before
+        # The key stays None if drawing fails below, so that the next frame draws everything.
+        before, self._frame_key = self._frame_key, None
+        frame_key = self._current_frame_key()
+        reuses_regions = is_untouched and frame_key is not None and frame_key == before
         canvas.takes_mouse = not window.dialogs.takes_all
         mouse, is_busy = pygame.mouse.get_pos(), self._has_map_changed()
-        canvas.begin(surface, desk.palette, desk.scene.scale, mouse, rests=rests, is_busy=is_busy)
-        if rests:
+        canvas.begin(surface, desk.palette, desk.scene.scale, mouse, rests=reuses_regions, is_busy=is_busy)
+        if reuses_regions:
             self._corners.put_back(surface)
         else:
             surface.fill(desk.palette.window)
@@ -230,15 +235,15 @@ class App:
         overlay.draw_messages(desk, desk.scene.layout)
         menu.draw(desk)
         if window.dialogs.takes_all:
-            overlay.dim(desk, canvas.renewed if rests else None)  # reused regions are dimmed already
+            overlay.dim(desk, canvas.renewed if reuses_regions else None)  # reused regions are dimmed already
         dialog = window.dialogs.dialog
         self._corners.keep(surface, dialog.places() if dialog is not None else (), canvas.px(overlay.CORNER))
         if dialog is not None:
             window.dialogs.gui.draw_ui(surface)
-        elif not self._draw_tooltip() and rests:
-            face = None  # the previous tooltip is still visible in a reused region: draw everything next time
+        elif not self._draw_tooltip() and reuses_regions:
+            frame_key = None  # draw everything next time, because a reused region still shows the previous tooltip
         self.pointer.show_cursor()
-        self._full_redraw, self._face = not rests or dialog is not None, face
+        self._full_redraw, self._frame_key = not reuses_regions or dialog is not None, frame_key
 
     def _draw_tooltip(self) -> bool:
         """Draw the tooltip over everything else.
@@ -255,24 +260,25 @@ class App:
     def _has_map_changed(self) -> bool:
         """Return whether any panel's map has changed since the last frame.
 
-        After a map change the tick and the drawing take twice as long.
+        In such a frame the tick and the drawing of the maps take twice as long as in others, so the canvas postpones
+        the redraw of cached regions by one frame.
         """
-        before, self._versions = self._versions, [panel.world.grid.version for panel in self.session.run.panels]
-        return self._versions != before
+        before, self._map_versions = self._map_versions, [panel.world.grid.version for panel in self.session.run.panels]
+        return self._map_versions != before
 
-    def _present_face(self) -> object:
-        """Return the inputs of this frame, which must be unchanged for cached regions to be reused.
+    def _current_frame_key(self) -> object:
+        """Return the cache key of this frame: cached regions may be reused in the next frame if its key is equal.
 
         Returns:
-            A value to compare with the one of the next frame; None if an overlay covers parts of the window, so that
-            everything has to be drawn.
+            A tuple to compare with the key of another frame; None if an overlay (such as a menu) covers parts of the
+            window, so that everything has to be drawn.
         """
         window, session = self.window, self.session
         if overlay.has_overlay(window.desk):
             return None
         look = window.surface, window.desk.palette, window.desk.scene.layout, window.dialogs.dialog
-        doing = window.player.doing(), window.state.preparing
-        return look, doing, session.generation, session.focused_key, len(session.run.panels)
+        activity = window.player.doing(), window.state.preparing
+        return look, activity, session.generation, session.focused_key, len(session.run.panels)
 
     def present(self) -> None:
         """Present the frame: the whole window after a full redraw, else only the redrawn rectangles."""

@@ -1,4 +1,4 @@
-"""Start of the subprocesses of the window: the film worker and the compilers of kernels."""
+"""Functions that start the subprocesses of the window: the film worker and the compilers of kernels."""
 
 import os
 import subprocess
@@ -24,7 +24,8 @@ def apart(platform: str = sys.platform, *, is_idle: bool = False) -> dict[str, A
     """
     if platform != "win32":
         return {"start_new_session": True}
-    new_group, no_window, idle = 0x200, 0x08000000, 0x40  # subprocess.CREATE_NEW_PROCESS_GROUP and so on
+    # values of subprocess.CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW and IDLE_PRIORITY_CLASS, defined on Windows only
+    new_group, no_window, idle = 0x200, 0x08000000, 0x40
     return {"creationflags": new_group | no_window | (idle if is_idle else 0)}
 
 
@@ -36,7 +37,8 @@ def start(
     Args:
         module: Dotted name of the module.
         words: Command-line arguments.
-        is_idle: Whether to run at idle priority (see `apart`).
+        is_idle: Whether the subprocess runs at idle priority. Only used on Windows: on POSIX the subprocess has to
+            call `be_idle` itself.
         variables: Further environment variables, added to the environment of this program.
         pipes: `stdin`, `stdout` and `stderr` of `subprocess.Popen`.
     """

@@ -17,11 +17,11 @@ RESTING_S = 0.2
 """Seconds between two frames of an idle window."""
 
 AWAKE_S = 1.0
-"""Seconds at the full frame rate after the last activity. They are enough for a tooltip to appear, for the settings to
-be saved, and for the bars and numbers that are redrawn in rotation to be redrawn once each."""
+"""Seconds for which the full frame rate is kept after the last activity. They are enough for a tooltip to appear, for
+the settings to be saved, and for each of the bars and numbers that are redrawn in turn to be redrawn once."""
 
-_LOAD_S = 0.008
-"""Seconds that must remain in a frame to load another kernel; nine kernels in ten take less."""
+_MIN_LOAD_S = 0.008
+"""Seconds that must remain until the next frame for another kernel to be loaded; nine kernels in ten load faster."""
 
 
 def wait_until(deadline: float, loader: Loader) -> None:
@@ -31,7 +31,7 @@ def wait_until(deadline: float, loader: Loader) -> None:
         deadline: Time of the next frame on the clock of `time.perf_counter`, in seconds.
         loader: Loader of the cached kernels.
     """
-    while deadline - time.perf_counter() > _LOAD_S and loader.load_next():
+    while deadline - time.perf_counter() > _MIN_LOAD_S and loader.load_next():
         pass
     time.sleep(max(0.0, deadline - time.perf_counter()))
 
@@ -39,12 +39,15 @@ def wait_until(deadline: float, loader: Loader) -> None:
 class Pace:
     """Pacer of the frames of a window.
 
-    It sleeps until a deadline, because `pygame.time.Clock.tick` rounds to whole milliseconds.
+    It sleeps until a deadline, because `pygame.time.Clock.tick` rounds to whole milliseconds, and at 60 frames a second
+    a frame takes 16.7 ms.
     """
 
     def __init__(self) -> None:
         self._loader = Loader("ui.draw")
-        self._last = self._deadline = self._stirred = time.perf_counter()
+        # times in seconds on the clock of time.perf_counter: begin of the last frame, when the next frame is due, and
+        # end of the last frame that was not idle
+        self._last = self._deadline = self._last_activity = time.perf_counter()
 
     def begin_frame(self) -> float:
         """Return the seconds since the previous frame began."""
@@ -56,17 +59,20 @@ class Pace:
         """Wait until the next frame is due: a 60th of a second, or longer once the window has been idle for a while."""
         now = time.perf_counter()
         if not is_idle:
-            self._stirred = now
+            self._last_activity = now
         self._deadline = max(self._deadline + FRAME_S, now)
         wait_until(self._deadline, self._loader)
-        if now - self._stirred >= AWAKE_S:
-            self._rest(now + RESTING_S)
+        if now - self._last_activity >= AWAKE_S:
+            self._wait_while_idle(now + RESTING_S)
 
-    def _rest(self, end: float) -> None:
+    def _wait_while_idle(self, end: float) -> None:
         """Wait until `end` or until an event arrives.
 
-        After an event only one frame of the pause counts as passed time; otherwise a run that starts now would have to
-        make up the ticks of the pause.
+        If an event arrives, only one frame of the wait counts as passed time; otherwise a run that the event starts
+        would have to make up the ticks of the whole wait.
+
+        Args:
+            end: Time on the clock of `time.perf_counter`, in seconds.
         """
         while time.perf_counter() < end:
             if pygame.event.peek():

@@ -20,15 +20,16 @@ def needed_by(panels: Iterable[Panel]) -> Iterator[str]:
 
 
 class Preparation:
-    """Process that compiles kernels in the background, and the set of agent kinds that it has completed.
+    """Process that compiles kernels in the background, and the agent kinds whose kernels are ready.
 
-    While no process is running, all kinds count as ready: their kernels are compiled when they are first called.
+    While no process is running, all kinds count as ready, because their kernels are compiled when they are first
+    called.
     """
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._ready: set[str] = set()
-        self._asked: set[str] = set()
+        self._ready: set[str] = set()  # keys of parts (groups of kernels) that are compiled
+        self._requested_keys: set[str] = set()  # keys of parts that the process was asked to compile next
 
     def begin(self) -> None:
         """Start a process at idle priority that compiles all missing kernels."""
@@ -46,18 +47,18 @@ class Preparation:
         if self._process.poll() is not None:
             self.close()
             return []
-        return [kind for kind in dict.fromkeys(kinds) if has_kernels(kind) and not self._is_ready(kind)]
+        return [kind for kind in dict.fromkeys(kinds) if has_kernels(kind) and not self._is_kind_ready(kind)]
 
-    def _is_ready(self, kind: str) -> bool:
+    def _is_kind_ready(self, kind: str) -> bool:
         key = part_key(kind, watched=True)
         if key not in self._ready and is_ready(key):
             self._ready.add(key)
-        if key not in self._ready and key not in self._asked:
+        if key not in self._ready and key not in self._requested_keys:
             self._ask_for(key)
         return key in self._ready
 
     def _ask_for(self, key: str) -> None:
-        self._asked.add(key)
+        self._requested_keys.add(key)
         pipe = self._process.stdin if self._process else None
         with suppress(OSError):
             if pipe is not None:

@@ -1,6 +1,6 @@
 """Recovery from errors of the program in a frame: report the error, restore the run, continue with the next frame.
 
-    safety.run(COMMAND, app.handle, event)     run one phase of a frame
+    safety.run(COMMAND, app.handle, event)     run one phase of a frame: here, let the app handle an event
     safety.should_abort                         whether too many frames in a row failed, so that the window has to close
 
 After an error the run is paused at its last complete tick, which is recomputed from an earlier keyframe: an error in
@@ -37,8 +37,8 @@ class Safety:
         self.is_on = False
         self.faults: list[Fault] = []
         self.threads = ThreadFaults()
-        self._in_a_row = 0
-        self._has_failed = False  # whether an error was caught in this frame
+        self._failed_frames_in_a_row = 0  # number of failed frames before the current one, without a success in between
+        self._has_frame_failed = False  # whether an error was caught in the current frame
 
     def begin(self) -> None:
         """Switch recovery on, for threads too."""
@@ -64,33 +64,38 @@ class Safety:
             self.caught(doing, error)
 
     def end_frame(self) -> None:
-        """Report errors of threads, and count how many frames in a row have failed."""
+        """Report the errors that threads raised during the frame, and count how many frames in a row have failed."""
         while (text := self.threads.take_agent_error()) is not None:
             self.window.say(f"A thread of an agent failed: {text}")
         error = self.threads.take()
         if error is not None and self.is_on:
             self.caught(THREAD, error)
-        self._in_a_row = self._in_a_row + 1 if self._has_failed else 0
-        self._has_failed = False
+        self._failed_frames_in_a_row = self._failed_frames_in_a_row + 1 if self._has_frame_failed else 0
+        self._has_frame_failed = False
 
     @property
     def should_abort(self) -> bool:
-        return self._in_a_row >= MAX_IN_A_ROW
+        return self._failed_frames_in_a_row >= MAX_IN_A_ROW
 
     def caught(self, doing: str, error: BaseException) -> None:
         """Restore the run and show a report of the error.
 
-        Further errors in here are ignored: the frame counts as failed anyway.
+        Errors of the restoration and of the report are ignored, because the frame counts as failed anyway.
+
+        Args:
+            doing: Description of the phase in which the error occurred.
+            error: The error.
         """
         fault = fault_of(doing, error)
         self.faults.append(fault)
-        self._has_failed = True
+        self._has_frame_failed = True
         with suppress(Exception):
-            self._stand_still()
+            self._restore_run()
         with suppress(Exception):
             self._tell(fault)
 
-    def _stand_still(self) -> None:
+    def _restore_run(self) -> None:
+        """Pause the run and recompute its last complete tick."""
         window, player = self.window, self.window.player
         player.pause()
         player.is_slow_motion, player.until_command = False, None

@@ -34,21 +34,21 @@ from ui.status import StatusFile
 from ui.warmup import Painter, first_parts
 from ui.widgets.canvas import Canvas
 
-_FRAME_PX = 72
-"""Pixels of screen height reserved for the title bar of the window and the panel of the desktop."""
+_DESKTOP_RESERVE_PX = 72
+"""Pixels of screen height reserved for the title bar of the window and the taskbar of the desktop."""
 
 MIN_WINDOW = (480, 360)
-"""Minimum width and height in pixels; in a smaller window the text is unreadable."""
+"""Minimum width and height of the window in pixels; in a smaller window the text is unreadable."""
 
-WINDOW_CLASS = "backmove"
-_UNCOVERED = (pygame.WINDOWEXPOSED, pygame.WINDOWSIZECHANGED)
+WINDOW_CLASS = "backmove"  # name by which desktops group the windows of a program and find its icon
+_REDRAW_EVENTS = (pygame.WINDOWEXPOSED, pygame.WINDOWSIZECHANGED)
 """Events after which the window has to be redrawn, because the system may have discarded its contents."""
 
 TERMINATED = 128 + signal.SIGTERM
-"""Exit code after SIGTERM, equal to the one of the commands `solve` and `run`."""
+"""Exit code of the window after SIGTERM, equal to the exit code of the commands `solve` and `run` in that case."""
 
-_UNSEEN = ("dummy", "offscreen")  # video drivers that SDL falls back to if there is no screen
-_WITHOUT = f"; `{NAME} run FILE` and `{NAME} record FILE` need no window"
+_SCREENLESS_DRIVERS = ("dummy", "offscreen")  # names of the video drivers that SDL falls back to without a screen
+_WINDOWLESS_HINT = f"; `{NAME} run FILE` and `{NAME} record FILE` need no window"
 
 
 def open_window(settings: Settings) -> pygame.Surface:
@@ -68,17 +68,17 @@ def open_window(settings: Settings) -> pygame.Surface:
     try:
         pygame.display.init()
     except pygame.error as error:
-        raise ConfigError(f"the window cannot be opened: {error}{_WITHOUT}") from error
-    if pygame.display.get_driver() in _UNSEEN and not os.environ.get("SDL_VIDEODRIVER"):
-        raise ConfigError(f"expected a screen for the window, found none (is DISPLAY set?){_WITHOUT}")
+        raise ConfigError(f"the window cannot be opened: {error}{_WINDOWLESS_HINT}") from error
+    if pygame.display.get_driver() in _SCREENLESS_DRIVERS and not os.environ.get("SDL_VIDEODRIVER"):
+        raise ConfigError(f"expected a screen for the window, found none (is DISPLAY set?){_WINDOWLESS_HINT}")
     pygame.font.init()
     pygame.key.set_repeat(300, 40)
     desktop = pygame.display.get_desktop_sizes()[0]
-    room = desktop[0], desktop[1] - _FRAME_PX
+    room = desktop[0], desktop[1] - _DESKTOP_RESERVE_PX
     size = tuple(min(a, b) for a, b in zip(settings.window_size, room, strict=True))
     pygame.display.set_icon(pygame.image.load(ROOT / "assets" / "icon.png"))  # required before the window is created
     window = pygame.display.set_mode(size, pygame.RESIZABLE)
-    _keep_from_shrinking((min(MIN_WINDOW[0], size[0]), min(MIN_WINDOW[1], size[1])))
+    _set_minimum_size((min(MIN_WINDOW[0], size[0]), min(MIN_WINDOW[1], size[1])))
     pygame.display.set_caption("Backmove")
     return window
 
@@ -94,7 +94,7 @@ def _name_window_class() -> None:
             os.environ[variable] = WINDOW_CLASS
 
 
-def _keep_from_shrinking(least: tuple[int, int]) -> None:
+def _set_minimum_size(least: tuple[int, int]) -> None:
     """Ask the window manager for a minimum window size; it may ignore the request."""
     with warnings.catch_warnings():  # no other API returns the window of pygame.display
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -105,15 +105,17 @@ def _keep_from_shrinking(least: tuple[int, int]) -> None:
 class Progress:
     """Progress of compiling the kernels of the opened run, written by the thread that compiles them."""
 
-    done: int = 0
-    total: int = 0
-    title: str = ""
-    error: BaseException | None = None
+    done: int = 0  # number of parts (groups of kernels) that are compiled
+    total: int = 0  # number of parts to compile
+    title: str = ""  # name of the part that is being compiled
+    error: BaseException | None = None  # error with which the thread failed
 
     def tell(self, part: Part, done: int, total: int) -> None:
+        """Store the progress; the callback of `make_ready`."""
         self.title, self.done, self.total = part.title, done, total
 
     def make(self, parts: Sequence[Part]) -> None:
+        """Compile the parts (groups of kernels), and store an error instead of raising it in the thread."""
         try:
             make_ready(parts, self.tell)
         except BaseException as error:
@@ -121,9 +123,10 @@ class Progress:
 
     @property
     def text(self) -> str:
-        """Return the text of the splash screen, without a count if there is only one part.
+        """Return the text of the splash screen: the part that is being compiled, and its number among all parts.
 
-        A single part is usually the one needed to read the file, before the number of other parts is known.
+        A single part is not numbered: it is usually the part needed to read the file, and the number of the parts
+        that follow is known only after that.
         """
         count = f": {self.done + 1} of {self.total}" if self.total > 1 else ""
         return f"Preparing {self.title}{count} (only the first time)" if self.total else ""
@@ -133,7 +136,7 @@ class Progress:
         return self.done / self.total if self.total > 1 else None
 
 
-def _splash(window: pygame.Surface, canvas: Canvas, settings: Settings, text: str, share: float | None) -> None:
+def _draw_splash(window: pygame.Surface, canvas: Canvas, settings: Settings, text: str, share: float | None) -> None:
     """Draw and present the splash screen.
 
     Args:
@@ -178,10 +181,10 @@ def _prepare(window: pygame.Surface, settings: Settings, parts: Sequence[Part]) 
     worker.start()
     shown = None
     while worker.is_alive():
-        told = progress.text, progress.share
-        if told != shown or pygame.event.get(_UNCOVERED):  # drawing more often would slow the compilation down
-            _splash(window, canvas, settings, *told)
-            shown = told
+        state = progress.text, progress.share
+        if state != shown or pygame.event.get(_REDRAW_EVENTS):  # drawing more often would slow the compilation down
+            _draw_splash(window, canvas, settings, *state)
+            shown = state
         if any(event.type == pygame.QUIT for event in pygame.event.get(pygame.QUIT)):
             raise SystemExit(0)
         worker.join(0.05)
@@ -189,7 +192,8 @@ def _prepare(window: pygame.Surface, settings: Settings, parts: Sequence[Part]) 
         raise progress.error
 
 
-def _prepare_run(window: pygame.Surface, settings: Settings, painter: Painter, kinds: Sequence[str]) -> None:
+def _compile_run_parts(window: pygame.Surface, settings: Settings, painter: Painter, kinds: Sequence[str]) -> None:
+    """Compile the kernels that a run with these kinds of agents needs for its first frames."""
     painter.want(kinds)
     _prepare(window, settings, first_parts(kinds))
     painter.end()
@@ -208,7 +212,7 @@ def made_data(window: pygame.Surface, settings: Settings, scenario: Scenario) ->
         return True
     canvas, job = Canvas(), Job(lambda job: prepare(scenario, job.told))
     while not job.wait(0.05):
-        _splash(window, canvas, settings, "Computing what the agents need (Esc stops it)", job.share or 0.0)
+        _draw_splash(window, canvas, settings, "Computing what the agents need (Esc stops it)", job.share or 0.0)
         for event in pygame.event.get((pygame.QUIT, pygame.KEYDOWN)):
             if event.type == pygame.QUIT:
                 raise SystemExit(0)
@@ -251,7 +255,7 @@ def run(path: Path | None = None) -> int:
 
 def _run(surface: pygame.Surface, settings: Settings, path: Path | None, complaint: str | None) -> int:
     try:
-        opened, path, stopped = _opened_and_ready(surface, settings, path)
+        opened, path, stopped = _open_first_run(surface, settings, path)
     except (ConfigError, SystemExit):
         pygame.quit()
         give_up_all()
@@ -265,7 +269,7 @@ def _run(surface: pygame.Surface, settings: Settings, path: Path | None, complai
         app.safety.caught("a frame came to its end", error)
         return _exit_after_crash(app)
     except KeyboardInterrupt:  # Ctrl+C in the terminal; the journal is kept, as after a kill
-        _end_what_goes_on(app)
+        _close_background_work(app)
         raise
     if app.safety.should_abort:
         return _exit_after_crash(app)
@@ -273,7 +277,7 @@ def _run(surface: pygame.Surface, settings: Settings, path: Path | None, complai
     is_journal_needed = app.window.is_terminated and app.session.unsaved.is_any
     if app.keeper is not None and not is_journal_needed:
         app.keeper.close()
-    _end_what_goes_on(app)
+    _close_background_work(app)
     return TERMINATED if app.window.is_terminated else 0
 
 
@@ -292,7 +296,7 @@ def _closing_on_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
 
 
-def _opened_and_ready(
+def _open_first_run(
     surface: pygame.Surface, settings: Settings, path: Path | None
 ) -> tuple["files.Opened", Path | None, str]:
     """Open the first file and make its kernels and prepared data ready.
@@ -305,11 +309,11 @@ def _opened_and_ready(
     try:
         _prepare(surface, settings, [world_part()])  # opening a file calls some of these kernels
         opened = first_setup(path)
-        _prepare_run(surface, settings, painter, kinds_of(opened))
+        _compile_run_parts(surface, settings, painter, kinds_of(opened))
         if not made_data(surface, settings, opened.scenario):
             stopped = f"{opened.path.name} was not opened: computing what its agents need was stopped"
             path, opened = None, first_setup(None)
-            _prepare_run(surface, settings, painter, kinds_of(opened))
+            _compile_run_parts(surface, settings, painter, kinds_of(opened))
             made_data(surface, settings, opened.scenario)
     finally:
         painter.end()
@@ -317,7 +321,14 @@ def _opened_and_ready(
 
 
 def _begin(app: App, opened: "files.Opened", path: Path | None, complaint: str | None) -> None:
-    """Complete the first run, show messages and offers, and start the journal and the background compilation."""
+    """Complete the first run, offer to restore unsaved work, and start the journal and the background compilation.
+
+    Args:
+        app: Window with the opened run.
+        opened: Content of the opened file.
+        path: File that was opened; None: an example, which is played at once with explanatory notes.
+        complaint: Message to show; None or "": no message.
+    """
     window, settings = app.window, app.window.settings
     window.documents.complete(opened)
     window.documents.own_agents.put_named()
@@ -333,7 +344,7 @@ def _begin(app: App, opened: "files.Opened", path: Path | None, complaint: str |
         window.player.play()
         window.state.notes = Notes(settings.closed_notes)
     gc.collect()
-    gc.freeze()  # a full collection over the compiler's objects would cost 25 ms in the middle of a run
+    gc.freeze()  # else a full garbage collection, which visits the compiler's objects, takes 25 ms of a frame
     window.player.may_put_off = True
     app.preparation.begin()
     app.safety.begin()
@@ -345,14 +356,14 @@ def _exit_after_crash(app: App) -> int:
     The journal stays on disk, as after a kill, so that the next start offers the session.
     """
     app.safety.last_words()
-    _end_what_goes_on(app)
+    _close_background_work(app)
     return 1
 
 
-def _end_what_goes_on(app: App) -> None:
+def _close_background_work(app: App) -> None:
     """Close the window and stop background work; the process of a recording finishes its file by itself."""
-    beside = app.preparation.close, app.window.stop_study, app.window.recording.close
-    for end in (*beside, pygame.quit, give_up_ahead, give_up_all):
+    in_background = app.preparation.close, app.window.stop_study, app.window.recording.close
+    for end in (*in_background, pygame.quit, give_up_ahead, give_up_all):
         with suppress(Exception):  # after a fault, the part that failed may fail again here
             end()
 

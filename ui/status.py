@@ -12,7 +12,7 @@ import pygame
 
 from ui.app import App
 
-VARIABLE = "BACKMOVE_STATUS"
+VARIABLE = "BACKMOVE_STATUS"  # environment variable with the path of the status file
 
 
 def status_of(app: App) -> dict[str, Any]:
@@ -51,19 +51,20 @@ def status_of(app: App) -> dict[str, Any]:
 
 
 class StatusFile:
-    """Writer of the status file, which is rewritten whenever the status has changed; inactive without the variable."""
+    """Writer of the status file; without the environment variable it writes nothing."""
 
     def __init__(self) -> None:
         name = os.environ.get(VARIABLE)
         self.path = Path(name) if name else None
-        self.last = ""
+        self.last = ""  # text that was written last
 
     def write(self, app: App) -> None:
+        """Write the status to the file if it has changed since the last call."""
         if self.path is None:
             return
         text = json.dumps(status_of(app))
         if text != self.last:
             self.last = text
-            part = self.path.with_suffix(".part")
+            part = self.path.with_suffix(".part")  # renamed when complete, so that no reader sees half a file
             part.write_text(text)
             part.replace(self.path)

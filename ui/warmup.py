@@ -1,4 +1,6 @@
-"""Compilation of the kernels that the window needs: first for the opened run, then all others in the background.
+"""Compilation of the kernels that the window needs: first those of the opened run, then all others in the background.
+
+A part is a group of kernels that are compiled together, with a key and a title (sim/kernels/ready.py).
 
 `python -m ui.warmup` compiles everything. The window starts it as a subprocess and may write keys of parts to its
 standard input, one a line; these parts are compiled next. When its standard input is closed, the subprocess ends after
@@ -38,13 +40,14 @@ CROWD_PICTURE = Part("crowd-picture", "crowds as they are drawn", warm_crowd_pic
 DRAWING = Part("drawing", "everything that can be drawn", warm_pictures)
 
 
-def _keep_time() -> None:
+def _warm_timeline() -> None:
+    """Call the kernels of the timeline once, so that they are compiled."""
     line = Timeline(partial(tiny_world, watched=True))
     line.insert(1, EditCells(blocked=(1,)))
     line.advance(3)
 
 
-TIME = Part("time", "the line of time", _keep_time)
+TIME = Part("time", "the line of time", _warm_timeline)
 
 
 def first_pictures(kinds: Iterable[str]) -> list[Part]:
@@ -63,18 +66,19 @@ def first_parts(kinds: Iterable[str]) -> list[Part]:
 class Painter:
     """Subprocess that compiles the drawing kernels of the first frame while this process compiles the simulation.
 
-    It starts before the run is known, because every run draws a map; `want` sends it the agents of the run later.
+    The subprocess starts before the run is known, because every run draws a map; `want` later sends it the kinds of
+    the run's agents, so that it compiles what these need too.
     """
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._begin_if_of_use(())
+        self._start_if_useful(())
 
     def want(self, kinds: Iterable[str]) -> None:
         """Send the subprocess the kinds of the opened run's agents; start it first if it has not been needed so far."""
         kinds = list(kinds)
         if self._process is None:
-            self._begin_if_of_use(kinds)
+            self._start_if_useful(kinds)
         if self._process is None or self._process.stdin is None:
             return
         with suppress(OSError):  # the subprocess has ended: this process compiles what is still missing
@@ -88,7 +92,7 @@ class Painter:
         self._process.communicate()  # waits for the end of the process, and closes the pipe
         self._process = None
 
-    def _begin_if_of_use(self, kinds: Sequence[str]) -> None:
+    def _start_if_useful(self, kinds: Sequence[str]) -> None:
         """Start the subprocess if drawing kernels are missing and this process has others to compile meanwhile."""
         missing = [part.key for part in first_parts(kinds) if not is_ready(part.key)]
         pictures = [part.key for part in first_pictures(kinds) if part.key in missing]
@@ -103,7 +107,11 @@ class Painter:
 
 
 def compile_pictures(wanted: TextIO) -> None:
-    """Compile the drawing kernels of every run, then those for the agent kinds read from `wanted`."""
+    """Compile the drawing kernels that every run needs, then those for the agent kinds read from `wanted`.
+
+    Args:
+        wanted: Stream with one line of agent kinds, separated by spaces.
+    """
     make_ready(first_pictures(()))
     make_ready(first_pictures(wanted.readline().split()))
 
@@ -119,7 +127,11 @@ def is_all_ready() -> bool:
 
 
 def compile_beside(wanted: TextIO) -> None:
-    """Compile all missing parts, first the ones whose keys arrive on `wanted`. Stop when `wanted` is closed."""
+    """Compile all missing parts, first the parts whose keys arrive on `wanted`; stop when `wanted` is closed.
+
+    Args:
+        wanted: Stream with one key in each line, such as standard input.
+    """
     asked: SimpleQueue[str | None] = SimpleQueue()
     threading.Thread(target=_listen, args=(wanted, asked), daemon=True).start()
     missing = {part.key: part for part in all_parts() if not is_ready(part.key)}

@@ -1,4 +1,4 @@
-"""Commands for branches: create, show, compare, rename and delete alternative futures of a run."""
+"""Commands for branches, the alternative futures of a run: create, show, compare, rename and delete them."""
 
 from functools import partial
 
@@ -34,8 +34,8 @@ def split_policy(window: Window) -> None:
 @command("N", "Focus the next branch", mode=RUN)
 def next_branch(window: Window) -> None:
     numbers = list(window.session.run.tree.branches)
-    here = numbers.index(window.session.run.front)
-    branching.show(window.session, numbers[(here + 1) % len(numbers)])
+    index = numbers.index(window.session.run.front)
+    branching.show(window.session, numbers[(index + 1) % len(numbers)])
 
 
 @command("Alt+P", "The branch beside its parent, heat A - B")

@@ -18,20 +18,20 @@ def edit_mode(window: Window) -> None:
     window.settings.sidebar_tab = "edit"
 
 
-def _tool(name: str) -> Action:
+def _tool_command(name: str) -> Action:
     def choose(window: Window) -> None:
         window.state.choose_tool(name)
 
     return choose
 
 
-command("B", "Brush: first cell decides, block or free", mode=EDIT, name="tool_brush")(_tool("brush"))
-command("E", "Eraser: free cells", mode=EDIT, name="tool_eraser")(_tool("eraser"))
-command("L", "Line", mode=EDIT, name="tool_line")(_tool("line"))
-command("R", "Rectangle", mode=EDIT, name="tool_rectangle")(_tool("rectangle"))
-command("F", "Flood fill", mode=EDIT, name="tool_fill")(_tool("fill"))
+command("B", "Brush: first cell decides, block or free", mode=EDIT, name="tool_brush")(_tool_command("brush"))
+command("E", "Eraser: free cells", mode=EDIT, name="tool_eraser")(_tool_command("eraser"))
+command("L", "Line", mode=EDIT, name="tool_line")(_tool_command("line"))
+command("R", "Rectangle", mode=EDIT, name="tool_rectangle")(_tool_command("rectangle"))
+command("F", "Flood fill", mode=EDIT, name="tool_fill")(_tool_command("fill"))
 command("S", "Select: a piece of the map, to move, copy, mirror, turn, name", mode=EDIT, name="tool_select")(
-    _tool("select")
+    _tool_command("select")
 )
 
 
@@ -71,7 +71,9 @@ def clear_edits(window: Window) -> None:
         window.tell("the map is as it was opened")
 
 
-def _switch(number: int) -> Action:
+def _switch_command(number: int) -> Action:
+    """Return the command that blocks or frees the cells of a switch; `number` counts the map's switches from 1."""
+
     def flip(window: Window) -> None:
         names = list(window.session.run.world.switches)
         if number <= len(names):
@@ -83,10 +85,12 @@ def _switch(number: int) -> Action:
 
 
 for _n in range(1, 10):
-    command(f"Shift+{_n}", f"Block or free switch {_n}", name=f"switch_{_n}")(_switch(_n))
+    command(f"Shift+{_n}", f"Block or free switch {_n}", name=f"switch_{_n}")(_switch_command(_n))
 
 
 def _cursor(dx: int, dy: int) -> Action:
+    """Return the command that moves the cell cursor, and stretches a selection that was begun from it."""
+
     def move(window: Window) -> None:
         turning.move_cursor(window.session, window.state, dx, dy)
         if window.state.cursor is not None:

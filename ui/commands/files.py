@@ -49,7 +49,7 @@ def generate(window: Window) -> None:
 
 
 def _save(window: Window, write: Callable[[], object], done: str) -> None:
-    """Save, and notify the user.
+    """Call a function that writes a file, and notify the user of success or failure.
 
     Args:
         window: Window that shows the message.
@@ -57,7 +57,8 @@ def _save(window: Window, write: Callable[[], object], done: str) -> None:
         done: Message after success.
 
     Raises:
-        ConfigError: Saving failed while the dialog that asked for a name is open; the dialog shows the error.
+        ConfigError: Writing failed while the dialog that asked for the file name is open, which shows the error
+            itself.
     """
     try:
         write()

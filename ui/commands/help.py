@@ -34,7 +34,7 @@ def about(window: Window) -> None:
 
 @command("Escape", "Cancel the stroke, the dialog, the tool")
 def cancel(window: Window) -> None:
-    """Cancel the innermost thing in progress, such as a menu, a stroke or a selection; Escape never quits."""
+    """End one thing that is active: the menu, else the stroke, else the note, and so on; Escape never quits."""
     if window.state.menu is not None:
         window.state.menu = None
         return

@@ -7,7 +7,7 @@ from ui.model.command import Action, Topic
 command = Topic("Layers")
 
 
-def _toggle(layer: Layer) -> Action:
+def _toggle_command(layer: Layer) -> Action:
     def toggle(window: Window) -> None:
         window.scene.layers.toggle(layer)
 
@@ -15,4 +15,4 @@ def _toggle(layer: Layer) -> Action:
 
 
 for _layer in LAYERS:
-    command(_layer.shortcut, f"Layer: {_layer.name.lower()}", name=f"layer_{_layer.key}")(_toggle(_layer))
+    command(_layer.shortcut, f"Layer: {_layer.name.lower()}", name=f"layer_{_layer.key}")(_toggle_command(_layer))

@@ -21,7 +21,7 @@ def lesson_next(window: Window) -> None:
         playing.go_on(window.session, window.player)
         window.documents.look_as_in_lesson(playing)
     else:
-        _say_none(window)
+        _say_no_lesson(window)
 
 
 @command("Ctrl+PageUp", "Previous step of the lesson")
@@ -30,7 +30,7 @@ def lesson_back(window: Window) -> None:
         playing.go_back(window.session, window.player)
         window.documents.look_as_in_lesson(playing)
     else:
-        _say_none(window)
+        _say_no_lesson(window)
 
 
 @command("Ctrl+Shift+PageDown", "End the lesson; its run stays open")
@@ -38,14 +38,16 @@ def lesson_end(window: Window) -> None:
     if window.state.lesson is not None:
         window.documents.end_lesson()
     else:
-        _say_none(window)
+        _say_no_lesson(window)
 
 
 def _answer(number: int) -> Action:
+    """Return the command that gives an answer to the question of the lesson; `number` counts the answers from 1."""
+
     def act(window: Window) -> None:
         playing = window.state.lesson
         if playing is None:
-            _say_none(window)
+            _say_no_lesson(window)
         elif number > playing.open_answers:
             window.say(f"there is no answer {number} to give here")
         else:
@@ -58,5 +60,6 @@ for _n in range(1, MAX_ANSWERS + 1):
     command(f"Alt+{_n}", f"Answer of the lesson: {_n}", name=f"answer_{_n}")(_answer(_n))
 
 
-def _say_none(window: Window) -> None:
+def _say_no_lesson(window: Window) -> None:
+    """Notify the user that no lesson is open."""
     window.say("no lesson is open; {key:lessons} lists them")

@@ -15,13 +15,13 @@ from ui.model.tools import Point
 from ui.model.wording import RunNames
 from ui.panels.scrubber import tick_at
 
-Position = tuple[int, int]
+Position = tuple[int, int]  # x and y in the window, in pixels
 
 
 def menu_at(window: Window, position: Position) -> Menu | None:
-    """Return the context menu for a position in the window, in pixels; None if there is no menu for it."""
-    spot = window.canvas.hit_test(position)
-    kind, _, rest = spot.id.partition(":") if spot is not None else ("", "", "")
+    """Return the context menu for a position in the window; None if there is no menu for it."""
+    region = window.canvas.hit_test(position)
+    kind, _, rest = region.id.partition(":") if region is not None else ("", "", "")  # ids such as "switch:NAME"
     if kind in ("switch", "bridge"):
         return switch_menu(window, rest.partition(":")[2] if kind == "bridge" else rest, position)
     found = window.scene.panel_at(position)
@@ -42,7 +42,7 @@ def menu_at(window: Window, position: Position) -> Menu | None:
 
 
 def menu_by_key(window: Window) -> Menu | None:
-    """Return the context menu opened by the keyboard: the one of the cell cursor, else of the focused agent."""
+    """Return the context menu opened by the keyboard: the menu of the cell cursor, else of the focused agent."""
     found = window.scene.panel_of(window.session.focused_key)
     if found is None:
         return None
@@ -54,7 +54,7 @@ def menu_by_key(window: Window) -> Menu | None:
 
 
 def _command(window: Window, command_id: str, label: str, key: PanelKey | None = None) -> MenuItem:
-    """Return a menu item that runs a command, after focusing the panel `key` if given."""
+    """Return a menu item that runs a command; if `key` is given, the item focuses that panel first."""
 
     def act() -> None:
         if key is not None:
@@ -86,17 +86,19 @@ def cell_menu(window: Window, panel: Panel, point: Point, position: Position) ->
     select = partial(_say, window, partial(editor.selecting.choose_joined, point))
     items.append(MenuItem(f"Select all {'free' if is_free else 'blocked'} cells joined to it", select))
     if window.state.piece is not None:
-        items.append(MenuItem("Paste here", partial(_paste, window, point)))
+        items.append(MenuItem("Paste here", partial(_paste_at, window, point)))
     items += [_command(window, "fit", "Show the whole map"), _command(window, "follow", "Follow the agents")]
     return Menu(f"Cell ({point[0]}, {point[1]})", items, position)
 
 
 def _say(window: Window, act: Callable[[], str]) -> None:
+    """Call a function that edits the map, and show the message that it returns; "": no message."""
     if text := act():
         window.tell(text)
 
 
-def _paste(window: Window, point: Point) -> None:
+def _paste_at(window: Window, point: Point) -> None:
+    """Put the copied cells down at a point of the map."""
     window.editor.selecting.paste()
     _say(window, partial(window.editor.selecting.put_down, point))
 
@@ -124,9 +126,9 @@ def switch_menu(window: Window, name: str, position: Position) -> Menu | None:
     cells = session.run.world.switches.get(name)
     if cells is None:
         return None
-    word = "Free" if session.run.world.switch_states()[name] else "Block"
+    label = "Free" if session.run.world.switch_states()[name] else "Block"
     items = [
-        MenuItem(word, partial(_say, window, partial(turning.flip_switch, session, name))),
+        MenuItem(label, partial(_say, window, partial(turning.flip_switch, session, name))),
         MenuItem("Select its cells", partial(_say, window, partial(window.editor.selecting.choose_cells, cells))),
         MenuItem("Let it be no switch any more", partial(session.do, NameSwitch(name, ()))),
     ]
@@ -153,15 +155,15 @@ def agent_menu(window: Window, panel: Panel, position: Position) -> Menu:
 def time_menu(window: Window, position: Position) -> Menu:
     tick = tick_at(window.desk, position[0])
 
-    def go_and(command_id: str) -> None:
+    def seek_and_run(command_id: str) -> None:
         window.player.seek(tick)
         window.run(command_id)
 
     items = [
         MenuItem("Go to this tick", partial(window.player.seek, tick)),
-        MenuItem("Branch from this tick", partial(go_and, "branch_always"), window.desk.key_of("branch_always")),
-        MenuItem("First tick to export", partial(go_and, "mark_in"), window.desk.key_of("mark_in")),
-        MenuItem("Last tick to export", partial(go_and, "mark_out"), window.desk.key_of("mark_out")),
+        MenuItem("Branch from this tick", partial(seek_and_run, "branch_always"), window.desk.key_of("branch_always")),
+        MenuItem("First tick to export", partial(seek_and_run, "mark_in"), window.desk.key_of("mark_in")),
+        MenuItem("Last tick to export", partial(seek_and_run, "mark_out"), window.desk.key_of("mark_out")),
         _command(window, "export_video", "Export as a video ..."),
         _command(window, "until_tick", "Run until a tick ..."),
     ]

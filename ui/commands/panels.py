@@ -14,7 +14,7 @@ from ui.model.command import RUN, Action, Topic
 command = Topic("Panels")
 
 
-def _focus_number(number: int) -> Action:
+def _focus_command(number: int) -> Action:
     def focus(window: Window) -> None:
         panels = window.session.run.panels
         if number <= len(panels):
@@ -24,32 +24,34 @@ def _focus_number(number: int) -> Action:
 
 
 for _n in range(1, 9):
-    command(str(_n), f"Focus panel {_n}", name=f"focus_{_n}")(_focus_number(_n))
+    command(str(_n), f"Focus panel {_n}", name=f"focus_{_n}")(_focus_command(_n))
 
 
-def _focus_by(window: Window, step: int) -> None:
+def _focus_neighbour(window: Window, step: int) -> None:
+    """Focus the panel that is `step` panels after the focused one; the first panel follows the last."""
     panels = window.session.run.panels
     if panels:
-        here = window.session.panel_of(window.session.focused_key)
-        window.session.focus(panels[(here + step) % len(panels)].key)
+        index = window.session.panel_of(window.session.focused_key)
+        window.session.focus(panels[(index + step) % len(panels)].key)
 
 
 @command("Tab", "Focus the next panel")
 def next_panel(window: Window) -> None:
-    _focus_by(window, 1)
+    _focus_neighbour(window, 1)
 
 
 @command("Shift+Tab", "Focus the previous panel")
 def previous_panel(window: Window) -> None:
-    _focus_by(window, -1)
+    _focus_neighbour(window, -1)
 
 
 def _header(window: Window) -> Where:
-    """Return a callback that returns the header rectangle of the focused panel; None if the panel is not shown."""
+    """Return a callback that returns the header rectangle of the focused panel, or None if the panel is not shown."""
     return lambda: found[1].header if (found := window.scene.panel_of(window.session.focused_key)) else None
 
 
 def _panel(window: Window) -> Where:
+    """Return a callback that returns the rectangle of the focused panel, or None if the panel is not shown."""
     return lambda: found[1].whole if (found := window.scene.panel_of(window.session.focused_key)) else None
 
 
@@ -66,6 +68,7 @@ def rename_agent(window: Window) -> None:
 
 
 def _too_long(name: str) -> str | None:
+    """Return an error message if a name has too many characters, else None."""
     return None if len(name) <= MAX_NAME else f"expected at most {MAX_NAME} characters, got {len(name)}"
 
 
@@ -80,6 +83,7 @@ def edit_agent(window: Window) -> None:
 
 
 def _has_room(window: Window) -> bool:
+    """Return whether another panel is possible; notify the user if not."""
     if len(window.session.run.panels) < 8:
         return True
     window.say("eight panels are the most; remove one first ({key:remove_agent})")
@@ -132,6 +136,7 @@ def maximise(window: Window) -> None:
 
 
 def _step_weight(window: Window, step: int) -> None:
+    """Change the weight of the focused agent by `step` steps of its parameter."""
     walker = window.session.focused
     param = walker.spec.param("weight") if walker else None
     if walker is None or param is None:
@@ -152,15 +157,16 @@ def lower_weight(window: Window) -> None:
 
 @command("K", "A larger budget for all", mode=RUN, repeats=True)
 def raise_budget(window: Window) -> None:
-    _turn_budget(window, "raise_budget", window.session.run.world.budget * 2)
+    _set_budget_if_enabled(window, "raise_budget", window.session.run.world.budget * 2)
 
 
 @command("Shift+K", "A smaller budget for all", mode=RUN, repeats=True)
 def lower_budget(window: Window) -> None:
-    _turn_budget(window, "lower_budget", window.session.run.world.budget // 2)
+    _set_budget_if_enabled(window, "lower_budget", window.session.run.world.budget // 2)
 
 
-def _turn_budget(window: Window, command_id: str, budget: int) -> None:
+def _set_budget_if_enabled(window: Window, command_id: str, budget: int) -> None:
+    """Set the budget of all agents; if the command is disabled, notify the user of the reason instead."""
     if reason := window.desk.disabled_reason(command_id):
         window.say(reason)
     else:

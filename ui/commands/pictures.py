@@ -19,6 +19,12 @@ def record(window: Window) -> None:
 
 
 def _take(window: Window, save: Callable[[ViewOverrides], Path]) -> None:
+    """Save a picture, and notify the user of its path or of the error.
+
+    Args:
+        window: Window to draw.
+        save: Function that draws and writes the picture, and returns the path of the new file.
+    """
     try:
         window.say(f"saved {save(window.dressing)}")
     except ConfigError as error:
@@ -45,9 +51,16 @@ def picture_svg(window: Window) -> None:
     _take(window, lambda dressing: pictures.save_svg(dressing, window.session.focused_key))
 
 
-def _mark(window: Window, name: str, words: str) -> None:
+def _mark(window: Window, name: str, text: str) -> None:
+    """Store the current tick as a limit of the range to export; the change can be undone.
+
+    Args:
+        window: Window with the current tick.
+        name: Attribute of the state: "mark_in" or "mark_out".
+        text: Description of the change for the undo history.
+    """
     state, tick = window.state, window.session.tick
-    window.session.history.set(f"{words} at {tick:,}", partial(setattr, state, name), getattr(state, name), tick)
+    window.session.history.set(f"{text} at {tick:,}", partial(setattr, state, name), getattr(state, name), tick)
 
 
 @command("I", "Mark the first tick to export", mode=RUN)

@@ -14,6 +14,7 @@ command = Topic("Selection")
 
 
 def _say(window: Window, text: str) -> None:
+    """Show a message about an edit of the selection; "": no message."""
     if text:
         window.tell(text)
 
@@ -64,9 +65,16 @@ def put_down(window: Window) -> None:
     _say(window, window.editor.selecting.put_down())
 
 
-def _turn(way: str, word: str) -> Action:
+def _turn(direction: str, participle: str) -> Action:
+    """Return the command that mirrors or rotates the selection.
+
+    Args:
+        direction: Kind of mirroring or rotation, such as `LEFT_RIGHT`.
+        participle: Word for the message: "mirrored" or "turned".
+    """
+
     def turn(window: Window) -> None:
-        _say(window, window.editor.selecting.turn(way, word))
+        _say(window, window.editor.selecting.turn(direction, participle))
 
     return turn
 

@@ -15,6 +15,8 @@ command = Topic("Sidebar")
 
 
 def _tab(key: str) -> Action:
+    """Return the command that shows a tab of the sidebar."""
+
     def choose(window: Window) -> None:
         """Show the tab, or hide the sidebar if this tab is shown already."""
         is_same = window.settings.sidebar_tab == key and window.scene.layout.sidebar is not None

@@ -9,7 +9,8 @@ from ui.model.command import RUN, Topic
 command = Topic("Time")
 
 MAIN_MARKS = (MarkKind.EDIT, MarkKind.RESTART, MarkKind.NO_PATH, MarkKind.ARRIVAL)
-"""Marks at which the keys [ and ] stop. Back-moves are left out because there are too many; "run until" finds them."""
+"""Kinds of marks of the timeline at which the keys [ and ] stop. Back-moves are left out because there are too many of
+them; the command `until_back_move` finds the next one."""
 
 
 @command("Space P", "Run or pause; at the end of a run, replay it from tick 0")
@@ -26,6 +27,7 @@ def play(window: Window) -> None:
 
 
 def _step(window: Window, ticks: int) -> None:
+    """Pause and advance by a number of ticks; notify the user if no tick is possible."""
     window.player.pause()
     if window.state.preparing:
         window.say("an agent is still being prepared")
@@ -51,6 +53,7 @@ def step_100(window: Window) -> None:
 
 
 def _seek_by(window: Window, ticks: int) -> None:
+    """Seek by a number of ticks from the current tick; a negative number seeks backwards."""
     if ticks < 0 and window.session.tick == 0:
         window.say("this is tick 0")
     window.player.seek(window.session.tick + ticks)
@@ -81,7 +84,8 @@ def to_end(window: Window) -> None:
     window.player.seek(window.session.run.end)
 
 
-def _seek_mark(window: Window, tick: int | None) -> None:
+def _seek_to_mark(window: Window, tick: int | None) -> None:
+    """Seek to the tick of a mark; None: notify the user that there is no further mark."""
     if tick is None:
         window.say("no further edit, restart or arrival is recorded in that direction")
     else:
@@ -90,12 +94,12 @@ def _seek_mark(window: Window, tick: int | None) -> None:
 
 @command("[", "Back to the previous edit, restart or end", mode=RUN, repeats=True)
 def previous_mark(window: Window) -> None:
-    _seek_mark(window, window.session.run.timeline.previous_mark(window.session.tick, MAIN_MARKS))
+    _seek_to_mark(window, window.session.run.timeline.previous_mark(window.session.tick, MAIN_MARKS))
 
 
 @command("]", "On to the next mark", mode=RUN, repeats=True)
 def next_mark(window: Window) -> None:
-    _seek_mark(window, window.session.run.timeline.next_mark(window.session.tick, MAIN_MARKS))
+    _seek_to_mark(window, window.session.run.timeline.next_mark(window.session.tick, MAIN_MARKS))
 
 
 @command("Shift+Space", "Play backwards")

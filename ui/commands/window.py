@@ -1,4 +1,7 @@
-"""Context of all commands: the desk, the open dialog, documents, recordings, and the surface of the window."""
+"""Context of all commands: the view of the session, the open dialog, documents, recordings, and the display surface.
+
+The desk (`ViewContext`) is the context of all drawing: session, settings, canvas and map view.
+"""
 
 import warnings
 from collections.abc import Callable
@@ -41,7 +44,7 @@ class Window:
 
     def __init__(self, session: Session, settings: Settings, surface: pygame.Surface, commands: CommandTable) -> None:
         self.session, self.settings, self.surface = session, settings, surface
-        self._usual_commands, self.commands = commands, commands.with_keys(settings.keys)
+        self._default_commands, self.commands = commands, commands.with_keys(settings.keys)
         self.state = State()
         self.player = Player(session, settings.speed)
         self.cameras = Cameras()
@@ -53,13 +56,14 @@ class Window:
         self.editor = Editor(session, self.state)
         self.dressing = ViewOverrides(self.desk, self.cameras)
         self.desk.is_default_view = lambda: self.dressing.is_default
-        self._defaults = settings.heat, settings.linked_cameras  # default view settings that were applied last
+        # heat map and linking of cameras from the settings, as they were applied last
+        self._applied_view_defaults = settings.heat, settings.linked_cameras
         self.dialogs = Dialogs(self.desk, self.dressing, self.commands, surface.get_size())
         self.documents.forget.append(self.editor.forget)
         self.recording = Recording(self.dressing, self.dialogs)
         self.player.cut = self.recording.cut
         self.is_open = True
-        self.is_terminated = False  # whether SIGTERM closed the window; the journal then keeps unsaved work
+        self.is_terminated = False  # whether SIGTERM closed the window, in which case the journal keeps unsaved work
 
     def _make_scene(self) -> MapView:
         settings = self.settings
@@ -75,6 +79,7 @@ class Window:
         )
 
     def _places(self, count: int) -> Layout:
+        """Return the layout of the window for this number of panels."""
         size, scene = self.surface.get_size(), self.scene
         is_slow = self.player.is_slow_motion
         return window_layout(
@@ -82,7 +87,7 @@ class Window:
         )
 
     def _chosen_panels(self) -> tuple[Panel, ...]:
-        """Return the panels that are drawn: the maximised one, the ones of the lesson step, or all that fit."""
+        """Return the panels that are drawn: the maximised panel, the panels of the lesson step, or all that fit."""
         panels = self.session.run.panels
         if self.state.is_maximised:
             return tuple(panel for panel in panels if panel.key == self.session.focused_key)
@@ -106,9 +111,11 @@ class Window:
         self.commands[command_id].act(self)
 
     def say(self, text: str) -> None:
+        """Show a message to the user for a few seconds."""
         self.desk.say(text)
 
     def tell(self, text: str) -> None:
+        """Show a message about the present run until the user's next edit, undo or redo."""
         self.desk.tell(text)
 
     def say_if_too_narrow(self, what: str = "the sidebar") -> None:
@@ -119,8 +126,8 @@ class Window:
         """
         if self.settings.shows_sidebar and not self.state.is_bare and self.scene.layout.sidebar is None:
             key = self.desk.key_of("ui_smaller") if self.scene.scale > turning.UI_SCALES[0] else ""
-            way_out = f"; {key} makes it smaller" if key else ""
-            self.say(f"the window is too narrow for {what} at this text size{way_out}")
+            advice = f"; {key} makes it smaller" if key else ""
+            self.say(f"the window is too narrow for {what} at this text size{advice}")
 
     def show(self, dialog: Dialog) -> None:
         self.dialogs.show(dialog)
@@ -159,35 +166,36 @@ class Window:
     def set_theme(self, name: str) -> None:
         self.settings.theme = name
         self.scene.palette = PALETTES[name]
-        self._rebuild()
+        self._rebuild_dialogs()
 
     def set_scale(self, scale: float) -> None:
         self.settings.ui_scale = self.scene.scale = scale
-        self._rebuild()
+        self._rebuild_dialogs()
 
     def resized(self, surface: pygame.Surface) -> None:
         self.surface = surface
-        self._rebuild()
+        self._rebuild_dialogs()
 
-    def _rebuild(self) -> None:
+    def _rebuild_dialogs(self) -> None:
+        """Build the open dialog again, for a changed theme, text size or window size."""
         self.dialogs.rebuild(self.surface.get_size())
 
     @property
-    def _is_full(self) -> bool:
+    def _is_full_screen(self) -> bool:
         return bool(self.surface.get_flags() & pygame.FULLSCREEN)
 
     def toggle_full_screen(self) -> None:
         """Switch between a window and full screen.
 
-        `set_windowed` restores the position and size of the window; calling `set_mode` again would leave it as large
-        as the screen.
+        `set_windowed` restores the position and size that the window had before; calling `set_mode` instead would
+        leave the window as large as the screen.
         """
-        if not self._is_full:
+        if not self._is_full_screen:
             self.settings.window_size = self.surface.get_size()
         with warnings.catch_warnings():  # no other API returns the window of pygame.display
             warnings.simplefilter("ignore", DeprecationWarning)
             shown = pygame.Window.from_display_module()
-        shown.set_windowed() if self._is_full else shown.set_fullscreen(desktop=True)
+        shown.set_windowed() if self._is_full_screen else shown.set_fullscreen(desktop=True)
         self.resized(pygame.display.get_surface() or self.surface)
 
     def apply_settings(self) -> None:
@@ -195,15 +203,16 @@ class Window:
         settings = self.settings
         self.scene.palette, self.scene.scale = PALETTES[settings.theme], settings.ui_scale
         defaults = settings.heat, settings.linked_cameras
-        if defaults != self._defaults:  # unchanged defaults must not override the view of the open file
-            self._defaults, layers = defaults, self.scene.layers
+        # the open file may have its own view, which only a default that the user has just changed may override
+        if defaults != self._applied_view_defaults:
+            self._applied_view_defaults, layers = defaults, self.scene.layers
             self.cameras.is_linked = settings.linked_cameras
             layers.heat = replace(layers.heat, colours=settings.heat_colours, is_log=settings.heat_is_log)
         self.apply_limits()
-        self._rebuild()
+        self._rebuild_dialogs()
 
     def apply_limits(self) -> None:
-        """Apply the memory limits and the recordings folder of the settings."""
+        """Pass on the settings for keyframe memory, prepared data (in memory and on disk) and the recordings folder."""
         settings = self.settings
         self.session.limit_keyframes(settings.keyframe_mb)
         SHELF.limit(settings.prepared_mb, settings.prepared_disk_mb)
@@ -220,12 +229,13 @@ class Window:
             self.settings.keys.pop(command_id, None)
         else:
             self.settings.keys[command_id] = keys
-        self.commands = self.dialogs.commands = self._usual_commands.with_keys(self.settings.keys)
+        self.commands = self.dialogs.commands = self._default_commands.with_keys(self.settings.keys)
         self.desk.keys = self.commands.keys()
 
     # --- cameras and the pinned cell --------------------------------------------------------------
 
     def move_camera(self, key: PanelKey, change: Callable[[Camera], Camera]) -> None:
+        """Replace the camera of a panel by `change(camera)`; do nothing if the panel is not shown."""
         found = self.scene.panel_of(key)
         if found is not None:
             boxes = found[1]
@@ -247,6 +257,7 @@ class Window:
             self.move_camera(key, lambda c: c.centred_on(x, y, width, height))
 
     def pan(self, dx_px: int, dy_px: int) -> None:
+        """Shift the map of the focused panel by a number of pixels."""
         self.move_camera(self.session.focused_key, lambda c: c.panned(dx_px, dy_px))
 
     def pin(self, point: Point) -> None:
@@ -259,8 +270,8 @@ class Window:
     # --- settings ---------------------------------------------------------------------------------
 
     def collect_settings(self) -> None:
-        """Copy the state of the window that is kept between starts (such as speed and size) into the settings."""
+        """Copy the speed and the window size, which are kept between starts of the program, into the settings."""
         settings = self.settings
         settings.speed = self.dressing.own_speed if self.state.lesson is None else self.state.lesson.speed_before
-        if not self._is_full:  # the size before full screen must be kept, because F11 restores it
+        if not self._is_full_screen:  # in full screen, the settings keep the size from before, for the next start
             settings.window_size = self.surface.get_size()

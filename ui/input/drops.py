@@ -1,4 +1,7 @@
-"""Files dropped onto the window, one or several at once: the first run is opened, then agent files one by one."""
+"""Files dropped onto the window, one or several at once: the first run is opened, then all agent files, one by one.
+
+A run is any file that is no agent file, such as a scenario, a map or a session.
+"""
 
 from pathlib import Path
 
@@ -11,20 +14,20 @@ class Drops:
 
     def __init__(self, window: Window) -> None:
         self.window = window
-        self._dropped: list[Path] = []  # files dropped in this frame
+        self._new_drops: list[Path] = []  # files dropped in this frame
         self._waiting: list[Path] = []  # files dropped in earlier frames and not opened yet
 
     def take(self, name: str) -> None:
         """Add a dropped file; `open` opens it at the end of the event handling of this frame."""
-        self._dropped.append(Path(name))
+        self._new_drops.append(Path(name))
 
     def open(self) -> None:
         """Open the next dropped file; called once a frame.
 
-        A file that was dropped together with others is opened only when the dialogs of the one before are closed.
+        A file that was dropped together with others is opened only when the dialogs of the file before are closed.
         """
-        if self._dropped:
-            self._waiting, self._dropped = self._chosen(self._dropped), []
+        if self._new_drops:
+            self._waiting, self._new_drops = self._chosen(self._new_drops), []
             self.window.documents.open_path(self._waiting.pop(0))
         elif self._waiting and self.window.dialogs.dialog is None:
             self.window.documents.open_path(self._waiting.pop(0))

@@ -11,45 +11,45 @@ _PRESSED_ONCE = (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE, pygame.K_ES
 
 
 class Keyboard:
-    """Dispatcher of key events, with the keys that are held."""
+    """Dispatcher of key events, with the set of keys that are held down."""
 
     def __init__(self, window: Window) -> None:
         self.window = window
         self._held: set[int] = set()
-        self._ignored: int | None = None  # key that opened or closed a dialog; its repeats are ignored until key-up
+        self._ignored_key: int | None = None  # key that opened or closed a dialog; its repeats are ignored until key-up
 
     def handle(self, event: pygame.event.Event) -> None:
         if (mod := usual(event.mod)) != event.mod:
             event = pygame.event.Event(event.type, {**event.dict, "mod": mod})
         if event.type == pygame.KEYUP:
-            self._key_up(event)
+            self._handle_key_up(event)
         else:
-            self._key_down(event)
+            self._handle_key_down(event)
 
-    def _key_up(self, event: pygame.event.Event) -> None:
+    def _handle_key_up(self, event: pygame.event.Event) -> None:
         self._held.discard(event.key)
-        if event.key == self._ignored:
-            self._ignored = None
+        if event.key == self._ignored_key:
+            self._ignored_key = None
         if self.window.dialogs.dialog is not None:
             self.window.dialogs.dialog.handle(event)
 
-    def _key_down(self, event: pygame.event.Event) -> None:
+    def _handle_key_down(self, event: pygame.event.Event) -> None:
         is_repeat = event.key in self._held
         self._held.add(event.key)
-        if event.key == self._ignored:
+        if event.key == self._ignored_key:
             return
         before = self.window.dialogs.dialog
         if before is None or not before.handle(event):
-            self._key_of_window(event, is_repeat)
+            self._handle_window_key(event, is_repeat)
         if self.window.dialogs.dialog is not before:
-            self._ignored = event.key
+            self._ignored_key = event.key
 
     @property
-    def _is_for_control(self) -> bool:
-        """Return whether Enter, Space and Escape go to an open menu or a focused control."""
+    def _has_focused_control(self) -> bool:
+        """Return whether a menu is open or a control is focused; Enter, Space and Escape then act on it."""
         return self.window.desk.state.menu is not None or bool(self.window.canvas.focus_id)
 
-    def _key_of_menu(self, event: pygame.event.Event) -> bool:
+    def _handle_menu_key(self, event: pygame.event.Event) -> bool:
         """Handle a key for the open menu: arrows move, Enter and Space choose, any other key closes it.
 
         Returns:
@@ -68,20 +68,20 @@ class Keyboard:
             desk.state.menu = None
         return True
 
-    def _key_of_window(self, event: pygame.event.Event, is_repeat: bool) -> None:
-        if is_repeat and event.key in _PRESSED_ONCE and self._is_for_control:
+    def _handle_window_key(self, event: pygame.event.Event, is_repeat: bool) -> None:
+        if is_repeat and event.key in _PRESSED_ONCE and self._has_focused_control:
             return
-        if self._key_of_menu(event):
+        if self._handle_menu_key(event):
             return
         if self.window.canvas.focus_id and event.key in (pygame.K_RETURN, pygame.K_SPACE, pygame.K_ESCAPE):
-            self._key_of_control(event)
+            self._handle_control_key(event)
             return
         pressed = combination(event.key, event.mod, getattr(event, "unicode", ""))
         command = self.window.commands.of_key(pressed, self.window.state.is_editing)
         if command and (not is_repeat or command.repeats):
             self.window.run(command.id)
 
-    def _key_of_control(self, event: pygame.event.Event) -> None:
+    def _handle_control_key(self, event: pygame.event.Event) -> None:
         """Activate the focused control with Enter or Space; remove the focus with Escape."""
         canvas = self.window.canvas
         spot = canvas.spot_named(canvas.focus_id or "")

@@ -20,7 +20,7 @@ ZOOM_STEP = 1.25
 END_REACH_PX = 7  # hit-test radius of start and goal marks, in pixels at a UI scale of 1
 UNIT_REACH_PX = 6  # hit-test radius of an agent of a crowd, in pixels at a UI scale of 1
 
-Position = tuple[int, int]
+Position = tuple[int, int]  # x and y in the window, in pixels
 
 
 class Pointer:
@@ -29,20 +29,20 @@ class Pointer:
     def __init__(self, window: Window) -> None:
         self.window = window
         self.hover_panel: PanelKey | None = None
-        self._shown_cursor: int | None = None
+        self._shown_cursor: int | None = None  # cursor shape that was set last; None: a dialog has set its own
         # pending press (panel, position in pixels, button) that becomes an edit only if the mouse is dragged
         self._waiting: tuple[PanelKey, Position, int] | None = None
-        self._panning: tuple[PanelKey, Position] | None = None  # panned panel and last pointer position in pixels
+        self._pan_drag: tuple[PanelKey, Position] | None = None  # panned panel and last pointer position in pixels
 
     def handle(self, event: pygame.event.Event) -> None:
         if event.type == pygame.MOUSEBUTTONDOWN:
-            self._button_down(event.pos, event.button)
+            self._handle_button_down(event.pos, event.button)
         elif event.type == pygame.MOUSEBUTTONUP:
-            self._button_up(event.button)
+            self._handle_button_up(event.button)
         elif event.type == pygame.MOUSEMOTION:
-            self._motion(event.pos)
+            self._handle_motion(event.pos)
         elif event.type == pygame.MOUSEWHEEL:
-            self._wheel(event.pos if hasattr(event, "pos") else pygame.mouse.get_pos(), event.y)
+            self._handle_wheel(event.pos if hasattr(event, "pos") else pygame.mouse.get_pos(), event.y)
 
     def edits_in(self, panel: PanelKey) -> bool:
         """Return whether a panel is the one edited by the current stroke, or by a press at the pointer."""
@@ -65,10 +65,10 @@ class Pointer:
             [grid.cell(x, y) for x, y in clipped(editor.preview(window.state.hover), grid.width, grid.height)]
         )
 
-    # --- the cursor -------------------------------------------------------------------------------
+    # --- cursor shape -----------------------------------------------------------------------------
 
     def show_cursor(self) -> None:
-        """Set the cursor shape for the action at the pointer; dialogs set their own shape."""
+        """Set the cursor shape for what a click at the pointer would do; dialogs set their own shape."""
         wanted = self._cursor(pygame.mouse.get_pos())
         if wanted != self._shown_cursor and self.window.dialogs.dialog is None:
             with suppress(pygame.error):  # the video driver may lack this cursor
@@ -81,7 +81,7 @@ class Pointer:
         carried = window.editor.carried
         if carried is not None:
             return pygame.SYSTEM_CURSOR_NO if window.editor.is_refused(carried[1]) else pygame.SYSTEM_CURSOR_SIZEALL
-        if self._panning is not None:
+        if self._pan_drag is not None:
             return pygame.SYSTEM_CURSOR_SIZEALL
         if spot is not None and spot.drag is not None:
             return pygame.SYSTEM_CURSOR_SIZEWE if spot.box[2] > spot.box[3] else pygame.SYSTEM_CURSOR_SIZENS
@@ -90,9 +90,9 @@ class Pointer:
             return pygame.SYSTEM_CURSOR_IBEAM if is_text else pygame.SYSTEM_CURSOR_HAND
         if panel is None:
             return pygame.SYSTEM_CURSOR_ARROW
-        return self._cursor_on_map()
+        return self._cursor_shape_on_map()
 
-    def _cursor_on_map(self) -> int:
+    def _cursor_shape_on_map(self) -> int:
         window = self.window
         grid, world, hover = window.session.run.world.grid, window.session.run.world, window.state.hover
         if window.state.has_hand:
@@ -104,11 +104,11 @@ class Pointer:
 
     # --- buttons ------------------------------------------------------------------------------------
 
-    def _button_down(self, position: Position, button: int) -> None:
+    def _handle_button_down(self, position: Position, button: int) -> None:
         window = self.window
         panel, spot = window.scene.panel_at(position), window.canvas.hit_test(position)
         if window.state.menu is not None:
-            self._press_beside_menu(spot)
+            self._press_while_menu_open(spot)
             return
         if panel is None or (spot is not None and spot.action is not None):  # a control, perhaps one over a map
             if button == RIGHT:
@@ -117,16 +117,16 @@ class Pointer:
                 self._press_control(spot, position)
             return
         shown, boxes = panel
-        chooses = shown.key != window.session.focused_key
+        changes_focus = shown.key != window.session.focused_key
         window.session.focus(shown.key)
         if button == MIDDLE or (button == LEFT and window.state.has_hand):
-            self._panning = (shown.key, position)
-        elif button == RIGHT or chooses:
+            self._pan_drag = (shown.key, position)
+        elif button == RIGHT or changes_focus:
             self._waiting = (shown.key, position, button)
         elif button == LEFT:
             self._press_map(shown, boxes, position, button)
 
-    def _press_beside_menu(self, spot: HitRegion | None) -> None:
+    def _press_while_menu_open(self, spot: HitRegion | None) -> None:
         """Handle a press while a menu is open: run the item under the pointer, or close the menu after a press outside.
 
         A press outside has no other effect.
@@ -152,24 +152,24 @@ class Pointer:
         if mods & pygame.KMOD_ALT:
             window.pin(point)
             return
-        if button == LEFT and not mods and self._picks(shown, boxes, position):
+        if button == LEFT and not mods and self._pick_crowd_agent(shown, boxes, position):
             return
         has_ctrl, has_shift = bool(mods & pygame.KMOD_CTRL), bool(mods & pygame.KMOD_SHIFT)
         erases = button == RIGHT or (has_ctrl and not has_shift)  # Ctrl+click, for mice without a right button
         window.editor.panel = shown.key
         if button == LEFT and not mods:
-            point = self._mark_at(shown, boxes, position) or point
+            point = self._end_mark_at(shown, boxes, position) or point
         is_rectangle, is_right = has_ctrl and has_shift, button == RIGHT
         window.editor.press(point, erases=erases, line=has_shift, rectangle=is_rectangle, is_right=is_right)
 
-    def _mark_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> Point | None:
-        """Return the start or goal point whose mark is under the pointer, or None.
+    def _end_mark_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> Point | None:
+        """Return the start or goal whose marker is under the pointer, as a point of the map, or None.
 
-        Marks have a minimum size, so at low zoom they are larger than their cells.
+        Markers have a minimum size in pixels, so at low zoom they are larger than their cells.
         """
-        return self.window.editor.end_near(*self._place_at(shown, boxes, position, END_REACH_PX))
+        return self.window.editor.end_near(*self._map_pos_at(shown, boxes, position, END_REACH_PX))
 
-    def _place_at(
+    def _map_pos_at(
         self, shown: Panel, boxes: PanelBoxes, position: Position, reach_px: int
     ) -> tuple[float, float, float]:
         """Convert a pixel and a reach in pixels to map coordinates.
@@ -181,38 +181,38 @@ class Pointer:
         x, y = camera.to_map(position[0] - boxes.map[0] + 0.5, position[1] - boxes.map[1] + 0.5)
         return x, y, max(0.5, reach_px * self.window.scene.scale / camera.zoom)
 
-    def _picks(self, shown: Panel, boxes: PanelBoxes, position: Position) -> bool:
-        """Follow the agent of a crowd under the pointer, or stop following it if it is followed already.
+    def _pick_crowd_agent(self, shown: Panel, boxes: PanelBoxes, position: Position) -> bool:
+        """Follow the crowd's agent under the pointer, or stop following it if it is followed already.
 
         Returns:
-            Whether there was an agent under the pointer (never in edit mode).
+            True if there was an agent under the pointer. In edit mode nothing is done and the result is False.
         """
         crowd = shown.crowd
-        agent = None if crowd is None or self.window.state.is_editing else self._unit_at(shown, boxes, position)
+        agent = None if crowd is None or self.window.state.is_editing else self._crowd_agent_at(shown, boxes, position)
         if crowd is None or agent is None:
             return False
         self.window.session.run.pick(shown.key, None if crowd.picked == agent else agent)
         return True
 
-    def _unit_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> int | None:
+    def _crowd_agent_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> int | None:
         """Return the id of the crowd's agent under the pointer; None if there is none.
 
-        Start and goal of the followed agent take precedence over other agents (None is returned there), so that they
-        can be dragged.
+        None is also returned at the start and the goal of the followed agent, even if another agent is there, so that
+        the start and the goal can be dragged.
         """
         if shown.crowd is None:
             return None
         grid = shown.snapshot.grid
-        agent = shown.crowd.nearest(grid.width, *self._place_at(shown, boxes, position, UNIT_REACH_PX))
+        agent = shown.crowd.nearest(grid.width, *self._map_pos_at(shown, boxes, position, UNIT_REACH_PX))
         followed = self.window.session.run.followed(shown.key)
         if followed is None or agent == followed.id:
             return agent
         ends = followed.start, shown.world.goal_of(followed)
-        return None if nearest_end(grid, ends, *self._place_at(shown, boxes, position, END_REACH_PX)) else agent
+        return None if nearest_end(grid, ends, *self._map_pos_at(shown, boxes, position, END_REACH_PX)) else agent
 
-    def _button_up(self, button: int) -> None:
+    def _handle_button_up(self, button: int) -> None:
         waiting = self._waiting
-        self._let_go_of_controls()
+        self._release_controls()
         if waiting is not None and button == waiting[2] == RIGHT:
             self.window.state.menu = menu_at(self.window, waiting[1])
         if button in (LEFT, RIGHT):
@@ -220,14 +220,14 @@ class Pointer:
 
     def let_go(self) -> None:
         """End presses, drags and strokes after a button-up event that a dialog has consumed."""
-        self._let_go_of_controls()
+        self._release_controls()
         self._end_stroke()
 
-    def _let_go_of_controls(self) -> None:
+    def _release_controls(self) -> None:
         held, self.window.canvas.held = self.window.canvas.held, None
         if held is not None and held.drop is not None:
             held.drop()
-        self._panning = self._waiting = None
+        self._pan_drag = self._waiting = None
 
     def _end_stroke(self) -> None:
         self.window.editor.release()
@@ -235,26 +235,26 @@ class Pointer:
 
     # --- motion and wheel ---------------------------------------------------------------------------
 
-    def _motion(self, position: Position) -> None:
+    def _handle_motion(self, position: Position) -> None:
         held = self.window.canvas.held
         if held is not None and held.drag:
             held.drag(position)
-        elif self._panning is not None:
-            panel, last = self._panning
-            self._panning = (panel, position)
+        elif self._pan_drag is not None:
+            panel, last = self._pan_drag
+            self._pan_drag = (panel, position)
             self.window.move_camera(panel, lambda c: c.panned(position[0] - last[0], position[1] - last[1]))
         else:
             self._move_over(position)
 
     def _move_over(self, position: Position) -> None:
         """Continue the current stroke, which may leave its panel and return, and update what is hovered."""
-        self._begin_waiting(position)
+        self._begin_pending_press(position)
         window, editing = self.window, self.window.editor.panel
         panel = window.scene.panel_at(position) if editing is None else window.scene.panel_of(editing)
         window.state.hover = window.scene.point_at(*panel, position) if panel else None
         self.hover_panel = panel[0].key if panel else None
         is_looking = panel is not None and editing is None
-        pointed = self._unit_at(*panel, position) if panel and is_looking else None
+        pointed = self._crowd_agent_at(*panel, position) if panel and is_looking else None
         window.session.run.point_at(self.hover_panel, pointed)
         window.editor.selecting.point_at(window.state.hover)
         if window.state.hover and window.editor.is_dragging:
@@ -262,7 +262,7 @@ class Pointer:
         if window.state.hover and not window.session.run.world.grid.contains(*window.state.hover):
             window.state.hover = None
 
-    def _begin_waiting(self, position: Position) -> None:
+    def _begin_pending_press(self, position: Position) -> None:
         """Turn the pending press into an edit once the pointer has reached another cell.
 
         A click that only focuses a panel or opens a menu must not edit the map; a drag edits from its first cell on.
@@ -273,7 +273,7 @@ class Pointer:
             (_, begun, button), self._waiting = self._waiting, None
             self._press_map(*found, begun, button)
 
-    def _wheel(self, position: Position, steps: int) -> None:
+    def _handle_wheel(self, position: Position, steps: int) -> None:
         window = self.window
         panel = window.scene.panel_at(position)
         if panel is not None:
