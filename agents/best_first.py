@@ -38,9 +38,10 @@ class BestFirstAgent(KernelAgent):
 
     @property
     def tile_width(self) -> int:
-        """Return the map's width for tiled tables, see kernels/tiled.py; 0: the tables are in rows.
+        """Return the map's width in cells if the agent's tables are tiled; 0: the tables are in row order.
 
-        Kinds that can be in a crew override this: their tables are tiled if there are many agents.
+        A tiled table stores each small square of cells in contiguous memory (sim/kernels/tiled.py). Kinds that can be
+        in a batch override this: their tables are tiled if there are many agents.
         """
         return 0
 
@@ -68,11 +69,11 @@ class BestFirstAgent(KernelAgent):
 
     @property
     def loc(self) -> int:
-        place: int = self.state["loc"].item()
-        return place
+        cell: int = self.state["loc"].item()
+        return cell
 
     def set_param(self, name: str, value: Value) -> None:
-        """Set a parameter and start a new search, because labels of the old rule must not mix with new ones."""
+        """Set a parameter and start a new search, because labels (g and parent of cells) of both must not mix."""
         self.params[name] = value
         before = self.search
         self.search = self._new_search()
@@ -103,14 +104,14 @@ class BestFirstAgent(KernelAgent):
         return int(kernels.best_open(self.ground, self.search))
 
     def shown_search(self) -> kernels.Search:
-        """Return the search for drawing, with its nodes in rows instead of tiles."""
+        """Return the search for drawing, with its nodes in row order instead of tiles."""
         return self.search._replace(nodes=in_rows(self.search.nodes))
 
     def materialize_view(self) -> None:
         if not self.tile_width:
             self.view()
         elif self.search.control[0].is_bucketed:
-            self.best()  # moves the next cells to the top of the bucketed open list, which writes to it
+            self.best()  # on a bucketed open list this writes: it moves the next cells to the top of the list
 
     def view(self) -> AgentView:
         return AgentView(search=self.shown_search(), best=self.best(), root=int(self.search.control[0].root))

@@ -38,10 +38,10 @@ class BrokenError(AssertionError):
     """An agent violates a rule; the text describes the violation."""
 
 
-def must(holds: object, what: str) -> None:
-    """Raise a BrokenError with the text `what` unless the condition holds."""
+def must(holds: object, violation: str) -> None:
+    """Raise a BrokenError with the text `violation` unless the condition holds."""
     if not holds:
-        raise BrokenError(what)
+        raise BrokenError(violation)
 
 
 class Board:
@@ -92,14 +92,14 @@ def _board(rows: tuple[str, ...], movement: Movement) -> Board:
     return Board(list(rows), movement)
 
 
-# --- checks of one tick and of the end ------------------------------------------------------------
+# --- checks of one tick and of the final status ---------------------------------------------------
 
 
 def judged_tick(world: World) -> bool:
-    """Advance a world with one agent by one tick and check the agent's row.
+    """Advance a world with one agent by one tick and check the row (the record of the tick) that the agent wrote.
 
     Returns:
-        False if the world is over.
+        False if no tick was possible, because the run is over.
 
     Raises:
         BrokenError: The agent violated a rule, or its counts are wrong.
@@ -131,6 +131,7 @@ def judged_tick(world: World) -> bool:
 
 
 def must_be_honest(walker: Walker) -> None:
+    """Raise a BrokenError if the referee has found that the agent violated a rule of the simulation."""
     if walker.offence is not None:
         must(False, f"{walker.offence.told(walker.label)}, in tick {walker.offence.tick:,}")
 
@@ -196,8 +197,8 @@ def settings_of(spec: AgentSpec) -> list[dict[str, Value]]:
             low, high = param.low, param.high
             values = [param.kind(v) for v in (low, high) if v is not None]
             values.append(param.kind((low or 0.0) + (1 if param.kind is int else 0.37)))
-        mate = ONLY_WITH.get(param.name, {})
-        chosen += [{param.name: v, **mate} for v in dict.fromkeys(values) if v != param.default]
+        required = ONLY_WITH.get(param.name, {})
+        chosen += [{param.name: v, **required} for v in dict.fromkeys(values) if v != param.default]
     return chosen
 
 
@@ -208,7 +209,7 @@ def budget_for(spec: AgentSpec, params: Params, at_least: int = 1) -> int:
 
 
 TRAP = (".........", ".@@@@@@..", "......@..", "......@..", "......@..", ".@@@@@@..", ".........")
-_BUDGETS = (1, 5, 9, 3000)
+_TEST_BUDGETS = (1, 5, 9, 3000)
 
 
 def random_rows(seed: int, width: int, height: int, density: float) -> list[str]:
@@ -262,17 +263,17 @@ def world_of(case: Case, spec: AgentSpec, params: Params, at_least: int = 1, **m
     return world
 
 
-_A_WHILE = 100  # ticks for an agent that cannot prove that there is no path, on a problem without one
+_TICKS_WITHOUT_PROOF = 100  # ticks for an agent that cannot prove that there is no path, on a problem without one
 
 
-def _patience(world: World) -> int:
+def _max_ticks(world: World) -> int:
     return 60 * world.grid.cells + 500
 
 
 def _walk(world: World) -> None:
     walker, board = world.walkers[0], board_of(world.grid)
     may_end = walker.spec.proves_no_path or board.at(walker.position) in board.distances(board.at(world.goal))
-    for _ in range(_patience(world) if may_end else _A_WHILE):
+    for _ in range(_max_ticks(world) if may_end else _TICKS_WITHOUT_PROOF):
         if not judged_tick(world):
             return
 
@@ -283,7 +284,7 @@ def _walk(world: World) -> None:
 def walks_legally(spec: AgentSpec) -> None:
     for params in settings_of(spec):
         for number, case in enumerate(CASES):
-            world = world_of(case, spec, params, _BUDGETS[number % len(_BUDGETS)])
+            world = world_of(case, spec, params, _TEST_BUDGETS[number % len(_TEST_BUDGETS)])
             _walk(world)
             must_end_well(world)
 

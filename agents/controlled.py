@@ -1,6 +1,7 @@
 """Base class of D LRTA* and PR LRTA*: the database column of the goal's region, and how often cells were visited.
 
-A cell that is visited again may mean that the agent is in a loop between subgoals, see dynamic_control.py.
+A database has one column for each region of the map, with a subgoal or a lookahead depth for every region on the way to
+that one. A cell that is visited again may mean that the agent is in a loop between subgoals (dynamic_control.py).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +20,10 @@ from sim.params import Value
 from sim.prepared import Prepared, Recipe, Step, Stopwatch, fetch, obtain
 
 ColumnRecipe = Callable[[Any, int, Mapping[str, Value]], Recipe | None]
-"""Function from levels, goal and parameters to the recipe of the column that an agent needs; None: it needs none."""
+"""Function that returns the recipe of the column that an agent needs, or None if it needs no column.
+
+Its arguments are the levels of the abstraction, the goal cell and the agent's parameters.
+"""
 
 
 def prepare(
@@ -42,20 +46,21 @@ def prepare(
 class Controlled(Abstracted, LearningAgent):
     """Base class of agents with a database column.
 
-    Subclasses have a record array `control` with a field `is_for_good`, which `_set_control` fills in.
+    Subclasses have a record array `control`, which `_set_control` fills in. Its field `is_for_good` is 1 once the agent
+    heads only for the goal, without further subgoals, until the next trial or goal.
     """
 
     column_recipe: ColumnRecipe
     control: Any
-    visits_of_start = 1  # visits counted for the agent's cell at the beginning of a run, a trial or a new goal
+    visits_of_start = 1  # visits already counted for the agent's cell when a run, a trial or a new goal begins
 
     # --- data ---
 
     def _take(self) -> None:
         super()._take()
-        self._take_column()
+        self._fetch_column()
 
-    def _take_column(self) -> None:
+    def _fetch_column(self) -> None:
         """Fetch the column of the goal's region; valid only on the map for which the abstraction was computed."""
         recipe = self.column_recipe(self.levels, int(self.state[0].goal), self.params)
         self.column = fetch(recipe, self.problem.grid) if recipe else databases.NO_COLUMN
@@ -91,14 +96,14 @@ class Controlled(Abstracted, LearningAgent):
         super().set_goal(goal)
         self._begin_visits()
         if not self.is_stale:
-            self._take_column()
+            self._fetch_column()
 
     def set_param(self, name: str, value: Value) -> None:
         super().set_param(name, value)
         if name == "after_change":
             self.choose_after_change(value)
         if not self.is_stale:
-            self._take_column()
+            self._fetch_column()
         self._set_control()
 
     def on_change(self, change: MapChange) -> None:
@@ -106,5 +111,5 @@ class Controlled(Abstracted, LearningAgent):
         was_stale = self.is_stale
         self.look_at_change(change)
         if was_stale and not self.is_stale:
-            self._take_column()  # the goal may have been moved while the data was stale
+            self._fetch_column()  # the goal may have been moved while the data was stale
         self._set_control()

@@ -36,7 +36,7 @@ from sim.metrics import OwnCounts
 from sim.params import Param, Value
 from sim.prepared import Recipe
 
-_MAX_WAYPOINTS = 64  # maximum number of subgoals in the view
+_MAX_WAYPOINTS = 64  # maximum number of subgoals that the window draws
 RULES = {"per cell": dynamic_control.PER_CELL, "for good": dynamic_control.FOR_GOOD, "never": dynamic_control.NEVER}
 
 

@@ -1,7 +1,7 @@
 """Base classes of agents with prepared data, and their behaviour after a change of the map.
 
 A change makes the data stale. With `after_change: fall back` the agent works without the data until the map is again
-the one for which the data was computed. With `rebuild` the data is recomputed, which takes (expansions of the
+equal to the map for which the data was computed. With `rebuild` the data is recomputed, which takes (expansions of the
 computation / budget) ticks, in addition to the agent's own work in these ticks. Another change restarts the rebuild.
 """
 
@@ -47,7 +47,7 @@ class Databased:
     """
 
     problem: Problem
-    left = 0.0  # remaining expansions of the rebuild; 0: nothing is being rebuilt
+    left = 0.0  # expansions that the rebuild of the data still needs; 0: nothing is being rebuilt
 
     def use_data(self, grid: Grid, params: Mapping[str, Value]) -> None:
         """Fetch all data for the current map; called in the constructor of the agent."""
@@ -70,6 +70,7 @@ class Databased:
         self._look_at_map()
 
     def look_at_change(self, change: MapChange) -> None:
+        """Handle a change of the map: mark the data as stale or valid again."""
         if change.has_arcs:  # otherwise the data stays valid, and a rebuild continues
             self._look_at_map()
 
@@ -78,7 +79,8 @@ class Databased:
         self.is_stale = not np.array_equal(self.built_on, self._grid.moves)
         is_rebuilt = self.is_stale and self._after_change == "rebuild"
         self.left = float(sum(data.build_expansions for data in self.prepared)) if is_rebuilt else 0.0
-        if is_rebuilt and self.problem.watched:  # compute in the background: no frame may block when the data is due
+        if is_rebuilt and self.problem.watched:
+            # compute in the background, because otherwise the frame in which the rebuild is due would take too long
             make_ahead(id(self), self.steps(self._grid.copy()))
 
     @property

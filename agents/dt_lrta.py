@@ -35,14 +35,14 @@ class DepthChooser(LearningAgent):
         super().__init__(problem, params)
         self.ball = new_ball(problem.grid.cells, problem.watched)
         self.probe = new_ball(problem.grid.cells, False)  # memory of the lookaheads that only choose the depth
-        self._begin_history()
+        self._reset_history()
 
-    def _begin_history(self) -> None:
+    def _reset_history(self) -> None:
         self.history = depth_control.new_history(self.problem.grid.cells, self.steps)
 
     def begin_trial(self, start: int) -> None:
         super().begin_trial(start)
-        self._begin_history()
+        self._reset_history()
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.targets(), self.ball, self.probe, self.history, self.state

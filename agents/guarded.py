@@ -28,7 +28,7 @@ VERSION = "version"
 """Name of the parameter of every user-defined agent that selects the version of its file."""
 
 PATIENCE_S = 1.0
-"""Seconds that a call may take; creating the agent, which may prepare data, may take ten times as long."""
+"""Seconds that a call into user code may take; the call that creates the agent may take ten times as long."""
 
 STATE_PATIENCE_S = 5.0
 """Seconds for storing the state of an agent in a keyframe or loading it; longer, because the state may be large."""
@@ -37,6 +37,7 @@ MAX_MESSAGE = 300
 """Maximum number of characters shown of an exception's message."""
 
 MakeVersion = Callable[[str], Callable[[Problem, Mapping[str, Value]], Agent]]
+"""Function from the version of a user file to the factory of its agents."""
 
 
 def call(do: Callable[[], T], path: Path, patience_s: float) -> T:
@@ -84,9 +85,9 @@ class GuardedAgent(UserAgent):
         self.agent: Agent | None = None
         own = {name: value for name, value in self.params.items() if name != VERSION}
         make = self.versions(str(self.params[VERSION]))
-        self.agent = self._call(lambda: make(problem, own), None, 10 * PATIENCE_S)
+        self.agent = self._call_guarded(lambda: make(problem, own), None, 10 * PATIENCE_S)
 
-    def _call(self, do: Callable[[], T], otherwise: T, patience_s: float | None = None) -> T:
+    def _call_guarded(self, do: Callable[[], T], otherwise: T, patience_s: float | None = None) -> T:
         if self.error:
             return otherwise
         try:
@@ -108,7 +109,7 @@ class GuardedAgent(UserAgent):
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         agent = self.agent
-        done = 0 if agent is None else self._call(lambda: _plain_count(agent.advance(budget, rows)), 0)
+        done = 0 if agent is None else self._call_guarded(lambda: _plain_count(agent.advance(budget, rows)), 0)
         if self.error:
             raise AgentFailedError(self.error)
         self.cell = int(rows["cell"][0])
@@ -140,33 +141,41 @@ class GuardedAgent(UserAgent):
 
     def _tell(self, name: str, *given: Any) -> None:
         agent = self.agent
-        self._call(lambda: getattr(agent, name)(*given), None)
+        self._call_guarded(lambda: getattr(agent, name)(*given), None)
 
     @property
     def status(self) -> Status:
         """Return the status of the agent; ACTIVE after an error, so that `advance` is called and reports it."""
         agent = self.agent
-        status = self._call(lambda: _plain_status(agent.status), Status.ACTIVE) if agent is not None else Status.ACTIVE
+        status = (
+            self._call_guarded(lambda: _plain_status(agent.status), Status.ACTIVE)
+            if agent is not None
+            else Status.ACTIVE
+        )
         return Status.ACTIVE if self.error else status
 
     @property
     def h_changes(self) -> int:
-        return self._call(lambda: int(getattr(self.agent, "h_changes", 0)), 0)
+        return self._call_guarded(lambda: int(getattr(self.agent, "h_changes", 0)), 0)
 
     def own_counts(self) -> OwnCounts:
         agent = self.agent
-        return OwnCounts() if agent is None else self._call(lambda: _plain_counts(agent.own_counts()), OwnCounts())
+        return (
+            OwnCounts() if agent is None else self._call_guarded(lambda: _plain_counts(agent.own_counts()), OwnCounts())
+        )
 
     def view(self) -> AgentView:
         """Return the agent's view; an empty one if it is invalid, because drawing it would fail."""
         agent, cells = self.agent, self.problem.grid.cells
-        return AgentView() if agent is None else self._call(lambda: _plain_view(agent.view(), cells), AgentView())
+        return (
+            AgentView() if agent is None else self._call_guarded(lambda: _plain_view(agent.view(), cells), AgentView())
+        )
 
 
 # --- conversion of results of user code to plain values, whose use calls no user code -------------------------------
 
 
-class _Shown:
+class _InvalidValue:
     """Text of an invalid value that user code returned, which the referee shows in its message."""
 
     def __init__(self, text: str) -> None:
@@ -180,7 +189,7 @@ def _plain_count(count: object) -> int:
     """Return the number of ticks done as an int; the text of any other value, which the referee rejects."""
     if isinstance(count, int | np.integer):
         return int(count)
-    return _Shown(_exact(in_python(count)))  # type: ignore[return-value]
+    return _InvalidValue(_exact_str(in_python(count)))  # type: ignore[return-value]
 
 
 def _plain_status(status: object) -> Status:
@@ -193,28 +202,28 @@ def _plain_counts(counts: object) -> OwnCounts:
     return OwnCounts(**{each.name: int(getattr(counts, each.name)) for each in fields(OwnCounts)})
 
 
-_VIEWED = tuple(each.name for each in fields(AgentView))
+_VIEW_FIELDS = tuple(each.name for each in fields(AgentView))
 
 
 def _plain_view(view: object, cells: int) -> AgentView:
-    if not isinstance(view, AgentView) or not _is_sound(view, cells):
+    if not isinstance(view, AgentView) or not _is_drawable(view, cells):
         return AgentView()
-    values = {name: getattr(view, name) for name in _VIEWED}
+    values = {name: getattr(view, name) for name in _VIEW_FIELDS}
     for name in ("path", "tracing", "waypoints"):
         values[name] = np.asarray(values[name])
     for name in ("head", "best", "root", "target", "chosen_at"):
         values[name] = int(values[name])
-    values["groups"] = {_exact(name): np.asarray(group) for name, group in view.groups.items()}
-    values["numbers"] = {_exact(name): float(number) for name, number in view.numbers.items()}
+    values["groups"] = {_exact_str(name): np.asarray(group) for name, group in view.groups.items()}
+    values["numbers"] = {_exact_str(name): float(number) for name, number in view.numbers.items()}
     return AgentView(**values)
 
 
-def _exact(text: str) -> str:
+def _exact_str(text: str) -> str:
     """Return a plain str for a text that may belong to a user-defined subclass; raise a TypeError for other values."""
     return str.__getitem__(text, slice(None))
 
 
-def _is_sound(view: AgentView, cells: int) -> bool:
+def _is_drawable(view: AgentView, cells: int) -> bool:
     """Return whether a view can be drawn: all lists contain cells of the map, all tables have the size of the map.
 
     The fields of the view may have any type, so every exception counts as False.
@@ -259,11 +268,11 @@ def described(error: BaseException, path: Path) -> str:
 
 def _read(error: BaseException, found: list[str]) -> None:
     """Append the class name of an error to `found`, then its message; user code may fail at either."""
-    found.append(_in_a_line(type(error).__name__))
-    found.append(_in_a_line(cast(SyntaxError, error).msg if issubclass(type(error), SyntaxError) else str(error)))
+    found.append(_as_one_line(type(error).__name__))
+    found.append(_as_one_line(cast(SyntaxError, error).msg if issubclass(type(error), SyntaxError) else str(error)))
 
 
-def _in_a_line(text: str) -> str:
+def _as_one_line(text: str) -> str:
     """Return the first `MAX_MESSAGE` characters of a text as one line; it may be a user-defined subclass of str."""
     begin = str.__getitem__(text, slice(MAX_MESSAGE + 1))
     line = " ".join(begin.split())

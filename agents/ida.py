@@ -5,7 +5,7 @@ path. The agent waits until it has the whole path, then walks it.
 
 Paper: Korf 1985; as in section 3.2 of "Real-Time Heuristic Search for Pathfinding in Video Games".
 Known weakness: a cell is expanded once for every path that leads to it, and grids have exponentially many paths. The
-agent therefore gives up after `most` expansions; a path that it finds before is a cheapest one.
+agent therefore gives up after `most` expansions (a parameter); a path that it finds before that is a cheapest path.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from sim.kernels.route import new_route
 from sim.kernels.search import Search
 from sim.params import Param, Value
 
-_NONE = np.empty(0, np.int32)
+_EMPTY_CELLS = np.empty(0, np.int32)
 _DID = {ida.ROSE: "limit", ida.WENT_BACK: "back", ida.ENDED_BACK: "ended back"}
 
 
@@ -61,19 +61,21 @@ class IdaStar(BestFirstAgent):
         numbers = {"limit": float(st.limit), "iteration": float(st.iteration)}
         if np.isfinite(st.next_limit):
             numbers["next limit"] = float(st.next_limit)
-        contours = self._contours()
+        contours = self._find_contours()
         return AgentView(
             search=self.search,
             root=int(st.root),
             path=self.route.cells[: int(st.length)],
-            tracing=_NONE if st.found else np.ascontiguousarray(self.stack.cells[: int(st.depth)][::-1]),
-            groups={"new contour": np.flatnonzero(contours == st.limit).astype(np.int32) if st.iteration else _NONE},
+            tracing=_EMPTY_CELLS if st.found else np.ascontiguousarray(self.stack.cells[: int(st.depth)][::-1]),
+            groups={
+                "new contour": np.flatnonzero(contours == st.limit).astype(np.int32) if st.iteration else _EMPTY_CELLS
+            },
             numbers=numbers,
             contours=contours,
             notes=noted(_DID, st.did),
         )
 
-    def _contours(self) -> np.ndarray:
+    def _find_contours(self) -> np.ndarray:
         limits = np.empty(self.problem.grid.cells)
         ida.find_contours(self.search, self.stack, limits)
         return limits

@@ -1,4 +1,8 @@
-"""Base class of agents whose memory is arrays and whose ticks are computed by a kernel."""
+"""Base class of agents whose memory is arrays and whose ticks are computed by a kernel (a compiled function).
+
+Words used for all agents: the ground is the tuple of the map's arrays that kernels read; a row is the record of one
+tick that an agent writes (position, expansions and so on); an agent is watched if the window draws its search.
+"""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -17,12 +21,14 @@ class KernelAgent:
 
     takes_bare_rows = True
 
-    made_again: ClassVar[tuple[str, ...]] = ("_bared", "_called", "_status")
+    made_again: ClassVar[tuple[str, ...]] = ("_plain_arguments", "_cached_dispatch", "_status")
     """Names of derived attributes, which are excluded from copies and recomputed; subclasses add their own."""
 
     # cache of arguments(): the parts, and the same parts as plain arrays
-    _bared: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None
-    _called: CachedDispatch | None = None  # cached dispatch of the kernel that was called last with these arguments
+    _plain_arguments: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None
+    _cached_dispatch: CachedDispatch | None = (
+        None  # cached dispatch of the kernel that was called last with these arguments
+    )
 
     def __init__(self, state: np.dtype) -> None:
         """Create the state record.
@@ -44,28 +50,31 @@ class KernelAgent:
 
     @property
     def batch_kernel(self) -> Any:
-        """Return the kernel that runs many agents of this kind at once (sim/crew.py); None if there is none."""
+        """Return the kernel that advances a batch of agents of this kind (sim/crew.py); None if there is none."""
         return None
 
     @property
     def batch_change(self) -> Any:
-        """Return the kernel that applies a map change to many agents at once; None: `on_change` is called for each."""
+        """Return the kernel that applies a map change to a batch of agents; None: `on_change` is called for each."""
         return None
 
     def batch_rule(self) -> tuple[int, int, float]:
-        """Return the agent's parameters for map changes: policy, heeds and weight of `sim.kernels.crew.RULE`."""
+        """Return the agent's parameters for map changes: the fields policy, heeds and weight of `crew.RULE`."""
         return 0, 0, 0.0
 
     def batch_memory(self) -> tuple[Any, ...]:
-        """Return the arguments of the crew kernel for this agent: all arguments except the ground."""
+        """Return this agent's arguments of the batch kernel: all arguments except the ground, which is shared."""
         return self.arguments()[1:]
 
     def searches(self) -> tuple[Search, ...]:
-        """Return the searches of the agent, whose open and closed lists count as its memory."""
+        """Return the searches of the agent; the cells in their open and closed lists count as its memory."""
         return ()
 
     def stamped(self) -> Iterator[GenerationTable]:
-        """Return the generation-stamped tables of the agent, of which keyframes store only the valid entries."""
+        """Return the agent's tables whose entries are valid only with the stamp of the present search.
+
+        Keyframes store only the valid entries of such a table.
+        """
         return map(stamped_nodes, self.searches())
 
     def learned_cells(self) -> int:
@@ -83,15 +92,15 @@ class KernelAgent:
         raise NotImplementedError
 
     def parts(self) -> tuple[Any, ...]:
-        """Return ground, memory and state, in the order of the kernel's arguments."""
+        """Return the ground, the agent's own arrays and its state record, in the order of the kernel's arguments."""
         raise NotImplementedError
 
     def arguments(self) -> tuple[Any, ...]:
         """Return `parts()` as plain arrays (see `jit.bare`), cached as one object until a part is replaced."""
         parts = self.parts()
-        if self._bared is None or not _are_same(parts, self._bared[0]):
-            self._bared, self._called = (parts, bare(parts)), None
-        return self._bared[1]
+        if self._plain_arguments is None or not _are_same(parts, self._plain_arguments[0]):
+            self._plain_arguments, self._cached_dispatch = (parts, bare(parts)), None
+        return self._plain_arguments[1]
 
     def call(self, kernel: Any, *rest: Any) -> Any:
         """Call a kernel with `arguments()` and further arguments.
@@ -105,12 +114,15 @@ class KernelAgent:
             The result of the kernel.
         """
         arguments = self.arguments()
-        if self._called is None or self._called.kernel is not kernel:
-            self._called = CachedDispatch(kernel)
-        return self._called(*arguments, *rest)
+        if self._cached_dispatch is None or self._cached_dispatch.kernel is not kernel:
+            self._cached_dispatch = CachedDispatch(kernel)
+        return self._cached_dispatch(*arguments, *rest)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes without derived ones, because a copied view would no longer share its base's memory."""
+        """Return all attributes except the derived ones in `made_again`.
+
+        A copied view of an array would no longer share the memory of that array.
+        """
         return {name: value for name, value in self.__dict__.items() if name not in self.made_again}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -41,14 +41,14 @@ from sim.records import recipe
 
 _MAX_RECORDS = 80_000
 
-_VERDICTS = {
+_VERDICT_NAMES = {
     knn_lrta.UNTRIED: UNTRIED,
     knn_lrta.ACCEPTED: ACCEPTED,
     knn_lrta.NO_WAY_TO_IT: NOT_REACHED,
     knn_lrta.NO_WAY_FROM_IT: GOAL_NOT_REACHED,
     knn_lrta.DROPPED: LEFT_OUT,
 }
-_EVENTS = {
+_EVENT_NAMES = {
     knn_lrta.LOST: "lost",
     knn_lrta.REACHED: "reached",
     knn_lrta.BEGAN: "select",
@@ -74,10 +74,10 @@ class KnnLrta(Databased, TargetingAgent):
         self._measure_coverage()
         self.database = fetch(_recipe(self.params, self.climbed_share), self.problem.grid)
         self.taken = self._wanted()
-        self._new_choice()
+        self._reset_choice()
 
     def _measure_coverage(self) -> None:
-        """Measure the share of random pairs of cells that hill climbing connects, on the map of the records."""
+        """Measure which share of random pairs of cells is connected by hill climbing, on the map of the records."""
         self.measured_cap = int(self.params["cap"])
         coverage_tables: Coverage = fetch(coverage.recipe(self.measured_cap), self.problem.grid).tables
         self.climbed_share = float(coverage_tables.share[0])
@@ -87,7 +87,7 @@ class KnnLrta(Databased, TargetingAgent):
         names = ("records", "seed", "fits", "cap") if self.params["fits"] else ("records", "seed", "fits")
         return tuple(self.params[name] for name in names)
 
-    def _take_wanted(self) -> None:
+    def _fetch_if_changed(self) -> None:
         """Fetch the records and the coverage for the current parameters, if these have changed since the last fetch.
 
         While the data is stale nothing is fetched, because new data would be computed for the changed map.
@@ -99,7 +99,7 @@ class KnnLrta(Databased, TargetingAgent):
         elif self.measured_cap != self.params["cap"]:
             self._measure_coverage()
 
-    def _new_choice(self) -> None:
+    def _reset_choice(self) -> None:
         lengths = np.diff(self.records.offsets)
         self.choice = knn_lrta.new_choice(int(self.params["similar"]), lengths.size, int(lengths.max(initial=0)))
         self._drop_plan()
@@ -133,13 +133,13 @@ class KnnLrta(Databased, TargetingAgent):
         if name == "after_change":
             self.choose_after_change(value)
         elif name == "similar":
-            self._new_choice()
-        self._take_wanted()
+            self._reset_choice()
+        self._fetch_if_changed()
 
     def on_change(self, change: MapChange) -> None:
         super().on_change(change)
         self.look_at_change(change)
-        self._take_wanted()
+        self._fetch_if_changed()
         if change.has_arcs:
             self.choice.dropped[:] = 0  # records that led nowhere on the old map may be useful on the new one
 
@@ -147,7 +147,7 @@ class KnnLrta(Databased, TargetingAgent):
         return self.ground, self.records, self.choice, self.targets(), self.state, self.control
 
     def run(self, budget: int, rows: np.ndarray) -> int:
-        self.control[0].is_stale = self.is_stale  # a map change or a rebuild may have changed it
+        self.control[0].is_stale = self.is_stale  # copied in every tick, as a map change or a rebuild may change it
         return self.call_growing(knn_lrta.run, rows)
 
     def own_counts(self) -> OwnCounts:
@@ -158,7 +158,7 @@ class KnnLrta(Databased, TargetingAgent):
         """Return the candidates of the last selection; none if climbing reached the goal itself without a record."""
         similar, verdicts = self.choice.similar.records, self.choice.verdicts
         found = max(0, int(self.control[0].found))
-        return tuple(Candidate(int(similar[i]), _VERDICTS[int(verdicts[i])]) for i in range(found))
+        return tuple(Candidate(int(similar[i]), _VERDICT_NAMES[int(verdicts[i])]) for i in range(found))
 
     def view(self) -> AgentView:
         st, it = self.state[0], self.control[0]
@@ -184,7 +184,7 @@ class KnnLrta(Databased, TargetingAgent):
         )
 
     def _notes(self) -> frozenset[str]:
-        """Return the reason for the current target if the target is no cell of a record."""
+        """Return the note that explains the current target: empty if the target is a subgoal of a record."""
         it = self.control[0]
         if not it.targets or it.record >= 0:
             return frozenset()
@@ -195,7 +195,7 @@ class KnnLrta(Databased, TargetingAgent):
     def _events(self) -> frozenset[str]:
         """Return the names of the selection's events in the last tick."""
         did = int(self.control[0].did)
-        return frozenset(word for bit, word in _EVENTS.items() if did & bit)
+        return frozenset(word for bit, word in _EVENT_NAMES.items() if did & bit)
 
 
 def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:

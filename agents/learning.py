@@ -24,7 +24,7 @@ ON_UNBLOCK = Param(
 
 
 ONE_LOOK = 9
-"""Maximum number of open and closed cells of a lookahead that expands one cell: the cell and its eight neighbours."""
+"""Number of open and closed cells of a lookahead that expands one cell: at most the cell and its eight neighbours."""
 
 
 @lru_cache(maxsize=4)
@@ -42,13 +42,13 @@ class LearningAgent(KernelAgent):
         self.ground = problem.grid.ground
         self.params = dict(params)
         self.learned = self._new_learned(problem.goal)
-        self._set_limit()
+        self._set_h_limit()
         learner.stand(self.state, problem.start, problem.goal)
 
     def _new_learned(self, goal: int) -> Learned:
         return new_learned(self.ground, goal, self.problem.watched)
 
-    forgotten_cells = 0  # maximum of `learned_cells` before the learned values were reset
+    forgotten_cells = 0  # largest number of cells with a learned value before the last reset of these values
 
     def learned_cells(self) -> int:
         return max(self.forgotten_cells, self._known_cells())
@@ -71,7 +71,7 @@ class LearningAgent(KernelAgent):
         """Set another goal and forget the learned values, which are distances to the old goal."""
         self.state[0].goal = goal
         self._forget()
-        self._set_limit()
+        self._set_h_limit()
         self._begin_again()
 
     def set_param(self, name: str, value: Value) -> None:
@@ -84,23 +84,24 @@ class LearningAgent(KernelAgent):
         learner.stand(self.state, cell, self.state[0].goal)
 
     def on_change(self, change: MapChange) -> None:
-        """Handle a change of the map: reset or keep learned values, and drop a plan that is cut.
+        """Handle a change of the map: reset or keep learned values, and drop a plan with a move that became illegal.
 
-        New arcs can make learned values too high, but only if the agent can reach them.
+        New arcs (moves that became legal) can make learned values too high, but only if the agent can reach them.
         """
         st = self.state[0]
-        has_news = change.has_new_arcs and self._may_lead_out(change)
-        loses_h = has_news and self.params["on_unblock"] == "reset"
+        reaches_new_arcs = change.has_new_arcs and self._may_reach_new_arcs(change)
+        loses_h = reaches_new_arcs and self.params["on_unblock"] == "reset"
         if loses_h:
             self._forget()
-        elif has_news:
+        elif reaches_new_arcs:
             st.slack = self.learned.target[0].highest
-        self._set_limit()
-        wakes = has_news and self.status is Status.NO_PATH
+        self._set_h_limit()
+        wakes = reaches_new_arcs and self.status is Status.NO_PATH
         if self.status is not Status.AT_GOAL and (loses_h or wakes or self._drops_cut_plan()):
             self._begin_again()
 
-    def _may_lead_out(self, change: MapChange) -> bool:
+    def _may_reach_new_arcs(self, change: MapChange) -> bool:
+        """Return whether the agent can reach a cell at which a move has become legal."""
         cells = self.problem.grid.cells
         seen, queue = np.zeros(cells, np.uint8), np.empty(cells, np.int32)
         loc = int(self.state[0].loc)
@@ -118,7 +119,8 @@ class LearningAgent(KernelAgent):
             self._targets = only_goal(self.learned)
         return self._targets
 
-    def _set_limit(self) -> None:
+    def _set_h_limit(self) -> None:
+        """Set the limit above which h proves that there is no path, from the cost of the longest possible path."""
         learner.set_limit(self.state, self.problem.grid.longest_way)
 
     def _drops_cut_plan(self) -> bool:
@@ -161,17 +163,17 @@ class TargetingAgent(LearningAgent):
         return super()._known_cells() + cells_toward_others(self.others)
 
     def targets(self) -> Targets:
-        made = self._targets
-        if made is None or made.goal is not self.learned or made.keys is not self.others.keys:
-            made = self._targets = self.others._replace(goal=self.learned)
-        return made
+        cached = self._targets
+        if cached is None or cached.goal is not self.learned or cached.keys is not self.others.keys:
+            cached = self._targets = self.others._replace(goal=self.learned)
+        return cached
 
     def call_growing(self, kernel: Any, rows: np.ndarray) -> int:
         """Call a kernel that stops when the hash table is too full; repeat with a larger table until it is done.
 
         Args:
             kernel: Kernel to call.
-            rows: Rows to fill, one per tick.
+            rows: Records to fill, one per tick.
 
         Returns:
             The number of rows filled.

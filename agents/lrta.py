@@ -30,7 +30,7 @@ class Lrta(LearningAgent):
         super().__init__(problem, params)
         self.ball = lrta.new_ball(problem.grid.cells, problem.watched, problem.reuses_memory)
 
-    def _lookahead(self) -> tuple[int, float]:
+    def _lookahead_limits(self) -> tuple[int, float]:
         """Return the depth of the lookahead, and the g up to which cells are expanded.
 
         A lookahead by depth has the reach `NO_REACH`; a lookahead by cost has depth 0.
@@ -39,20 +39,21 @@ class Lrta(LearningAgent):
             return int(self.params["depth"]), lrta.NO_REACH
         return 0, max(0.0, float(self.params["gmax"]) - self.problem.grid.movement.dearest)
 
-    def _is_classic(self) -> bool:
+    def _has_fast_kernel(self) -> bool:
         """Return whether the fast kernel can be used: one expansion a move, and no view is drawn."""
         is_one = self.params["lookahead_by"] == "depth" and self.params["depth"] == 1
         return is_one and not self.problem.watched
 
     def _new_learned(self, goal: int) -> Learned:
-        """Return a new table of h; tiled if there are many agents (see kernels/tiled.py) and the lookahead is classic.
+        """Return a new table of learned h values.
 
-        Deeper lookaheads need a table in rows.
+        The table is tiled (small squares of cells in contiguous memory, sim/kernels/tiled.py) if there are many agents
+        and each move has one expansion. Deeper lookaheads need a table in row order.
         """
         return new_learned(self.ground, goal, self.problem.watched, self._tile_width())
 
     def _tile_width(self) -> int:
-        return self.problem.tile_width if self._is_classic() else 0
+        return self.problem.tile_width if self._has_fast_kernel() else 0
 
     def set_param(self, name: str, value: Value) -> None:
         super().set_param(name, value)
@@ -63,20 +64,20 @@ class Lrta(LearningAgent):
 
     @property
     def batch_kernel(self) -> Any:
-        return crew.run_classic_lrta if self._is_classic() else None
+        return crew.run_classic_lrta if self._has_fast_kernel() else None
 
     def parts(self) -> tuple[Any, ...]:
-        if self._is_classic():
+        if self._has_fast_kernel():
             return self.ground, self.learned, self.state
         return self.ground, self.targets(), self.ball, self.state
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        if self._is_classic():
+        if self._has_fast_kernel():
             return int(self.call(lrta.run_classic, rows))
-        return int(self.call(lrta.run, *self._lookahead(), rows))
+        return int(self.call(lrta.run, *self._lookahead_limits(), rows))
 
     def own_counts(self) -> OwnCounts:
-        """Return the agent's counts, equal with and without instrumentation.
+        """Return the agent's counts, which are the same whether or not the window watches the agent.
 
         The fast kernel for depth 1 has no open and closed lists, so `ONE_LOOK` cells are counted in their place.
         """
@@ -89,7 +90,7 @@ class Lrta(LearningAgent):
 
     def view(self) -> AgentView:
         st, search = self.state[0], self.ball.search
-        if self._is_classic() or st.best < 0:
+        if self._has_fast_kernel() or st.best < 0:
             shown = self.learned._replace(h=in_rows(self.learned.h))
             return AgentView(learned=shown, best=int(st.best), depths=self._depths())
         cells = self.ball.cells[: int(st.closed)]

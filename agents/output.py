@@ -1,4 +1,4 @@
-"""Redirection of standard output: it is reserved for results, so output of user-defined agents goes to stderr."""
+"""Redirection of standard output: it is reserved for results, so what user-defined agents print goes to stderr."""
 
 import sys
 from typing import Any, TextIO

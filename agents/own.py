@@ -8,7 +8,8 @@
 
 The base class holds the map and counts expansions: `expand` returns the neighbours of a cell and costs one expansion.
 An agent may also read position, start, goal, budget, left (remaining expansions of this tick), grid, distance(a, b),
-and its parameters by their names. It cannot write to the map, and the referee checks its moves as for all agents.
+and its parameters by their names. It cannot write to the map, and the referee (sim/rules.py) checks its moves like
+those of all agents.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +27,7 @@ from sim.params import Param, Value, in_python
 
 __all__ = ["OwnAgent", "Param"]
 
-Arc = tuple[int, float]
+Arc = tuple[int, float]  # cell that one legal move reaches, and the cost of the move
 
 
 class OwnAgent:
@@ -161,7 +162,10 @@ class OwnAgent:
 
 @lru_cache(maxsize=64)
 def _arcs_by_moves(width: int, diagonal: float) -> list[list[Arc]]:
-    """Return for each byte of legal moves the list of its moves: the difference of cell numbers, and the cost."""
+    """Return a table from each byte of legal moves (one bit per direction) to the list of these moves.
+
+    Each move is the difference of the cell numbers, and the cost.
+    """
     steps = (octile.DY * width + octile.DX).tolist()
     costs = [1.0 if d < octile.FIRST_DIAGONAL else diagonal for d in range(8)]
     return [[(steps[d], costs[d]) for d in range(8) if moves >> d & 1] for moves in range(256)]

@@ -33,13 +33,13 @@ from sim.params import ConfigError, Param, Value, in_python
 from sim.rules import AgentFailedError
 
 SUFFIX = ".py"
-MAX_BYTES = 1_000_000
+MAX_BYTES = 1_000_000  # maximum size of a user file
 VARIABLE = "BACKMOVE_OWN_AGENTS"
 """Environment variable that passes the loaded files and their versions to child processes."""
 
-_KEY = re.compile(r"[a-z][a-z0-9_-]{0,39}")
-_DIGITS = 8
-_IMPORT_PATIENCE_S = 30.0
+_KEY_PATTERN = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_VERSION_DIGITS = 8  # digits of the hash of a file's content that name its version
+_IMPORT_PATIENCE_S = 30.0  # seconds that running the file, with its imports, may take
 
 
 @dataclass
@@ -63,11 +63,11 @@ class OwnFile:
         """Return the spec of a version; a version stored by an earlier start of the program is run now."""
         if version not in self.versions:
             text = _kept(self.key, version)
-            self.versions[version] = _made_of(self, text if text is not None else b"", version)
+            self.versions[version] = _spec_of_text(self, text if text is not None else b"", version)
         return self.versions[version]
 
 
-LOADED: dict[str, OwnFile] = {}
+LOADED: dict[str, OwnFile] = {}  # loaded files, by the key of their agent
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def key_of(path: Path) -> str:
     Raises:
         ConfigError: The name of the file is no valid key, or an agent of Backmove has it.
     """
-    if path.suffix.lower() != SUFFIX or not _KEY.fullmatch(path.stem.lower()):
+    if path.suffix.lower() != SUFFIX or not _KEY_PATTERN.fullmatch(path.stem.lower()):
         raise ConfigError(
             f"{path}: expected a file such as my_agent.py (letters, digits, - and _), which names its agent"
         )
@@ -154,16 +154,16 @@ def load(path: str | os.PathLike[str]) -> AgentSpec:
     Raises:
         ConfigError: The file cannot be read, its code fails, or it declares no valid agent.
     """
-    place = place_of(path)
-    key = key_of(place)
-    file = OwnFile(key, place)
+    absolute = place_of(path)
+    key = key_of(absolute)
+    file = OwnFile(key, absolute)
     before = LOADED.get(key)
-    if before is not None and before.path == place:
+    if before is not None and before.path == absolute:
         file = before
-    spec = _take_in(file, read_file(place, MAX_BYTES, SUFFIX))
+    spec = _take_in(file, read_file(absolute, MAX_BYTES, SUFFIX))
     LOADED[key] = file
     register(spec)
-    _tell_children()
+    _update_environment()
     return spec
 
 
@@ -177,15 +177,15 @@ def reload(key: str) -> AgentSpec:
 
 
 def _take_in(file: OwnFile, text: bytes) -> AgentSpec:
-    version = digest_of(text)[:_DIGITS]
-    spec = file.versions[version] = _made_of(file, text, version)
+    version = digest_of(text)[:_VERSION_DIGITS]
+    spec = file.versions[version] = _spec_of_text(file, text, version)
     _keep(file.key, version, text)
     choices = tuple(file.versions)
     which = VersionParam(VERSION, str, version, "which state of the file", choices=choices, symbol="", key=file.key)
     return replace(spec, make=MakeGuarded(file.key), params=(*spec.params, which))
 
 
-def _made_of(file: OwnFile, text: bytes, version: str) -> AgentSpec:
+def _spec_of_text(file: OwnFile, text: bytes, version: str) -> AgentSpec:
     """Run the text of a file and return the spec of the agent that it declares; raise a ConfigError if it fails."""
     module = types.ModuleType(f"backmove_own_{file.key.replace('-', '_')}_{version}")
     module.__file__ = str(file.path)
@@ -204,12 +204,12 @@ def _declared(module: types.ModuleType, text: bytes, file: OwnFile) -> AgentSpec
     """Run a file; return the spec of the agent that it declares, or the ConfigError that describes its mistake."""
     exec(compile(text, str(file.path), "exec"), module.__dict__)
     try:
-        return _checked(_spec_in(module, file), file)
+        return _checked(_spec_in_module(module, file), file)
     except ConfigError as error:
         return error
 
 
-def _spec_in(module: types.ModuleType, file: OwnFile) -> AgentSpec:
+def _spec_in_module(module: types.ModuleType, file: OwnFile) -> AgentSpec:
     declared = module.__dict__.get("SPEC")
     if isinstance(declared, AgentSpec):
         return replace(declared, key=file.key, is_own=True, runs_in_bulk=False)
@@ -218,10 +218,10 @@ def _spec_in(module: types.ModuleType, file: OwnFile) -> AgentSpec:
     if len(own) != 1:
         names = f", got {', '.join(c.__name__ for c in own)}" if own else ""
         raise ConfigError(f"{file.path.name}: expected one class that inherits from OwnAgent{names}")
-    return _spec_of(own[0], file)
+    return _spec_of_class(own[0], file)
 
 
-def _spec_of(kind: type[OwnAgent], file: OwnFile) -> AgentSpec:
+def _spec_of_class(kind: type[OwnAgent], file: OwnFile) -> AgentSpec:
     for param in kind.params:
         if not isinstance(param, Param) or not param.name.isidentifier() or param.name == VERSION:
             raise ConfigError(f"{file.path.name}: {kind.__name__}.params: expected Params with names, got {param!r}")
@@ -286,7 +286,8 @@ def _folder() -> Path:
     return state_folder() / "own-agents"
 
 
-def _trusted() -> list[list[str]]:
+def _trusted_files() -> list[list[str]]:
+    """Return the files that the user has agreed to run, each as [absolute path, digest of the content]."""
     with suppress(OSError, ValueError, ConfigError):
         found = json.loads((_folder() / "trusted.json").read_text(encoding="utf-8"))
         if isinstance(found, list):
@@ -296,28 +297,29 @@ def _trusted() -> list[list[str]]:
 
 def is_trusted(path: str | os.PathLike[str]) -> bool:
     """Return whether the user has agreed to run this file with its current content."""
-    place = os.path.abspath(path)
-    return [place, digest_of(read_file(place, MAX_BYTES, SUFFIX))] in _trusted()
+    absolute = os.path.abspath(path)
+    return [absolute, digest_of(read_file(absolute, MAX_BYTES, SUFFIX))] in _trusted_files()
 
 
 def trust(path: str | os.PathLike[str]) -> None:
     """Store that the user has agreed to run this content; if storing fails, the user is asked again next time."""
-    place = os.path.abspath(path)
-    agreed = _trusted()
-    pair = [place, digest_of(read_file(place, MAX_BYTES, SUFFIX))]
+    absolute = os.path.abspath(path)
+    agreed = _trusted_files()
+    pair = [absolute, digest_of(read_file(absolute, MAX_BYTES, SUFFIX))]
     if pair not in agreed and make_private(_folder()):
         with suppress(ConfigError, OSError):
             write_atomically(_folder() / "trusted.json", json.dumps([*agreed, pair], indent=0).encode())
 
 
-def _copy_of(key: str, version: str) -> Path:
+def _version_file(key: str, version: str) -> Path:
     return _folder() / f"{key}-{version}{SUFFIX}"
 
 
 def _keep(key: str, version: str, text: bytes) -> None:
+    """Store a copy of one version of a file; do nothing if it cannot be written."""
     if make_private(_folder()):
         with suppress(ConfigError, OSError):
-            write_atomically(_copy_of(key, version), text)
+            write_atomically(_version_file(key, version), text)
 
 
 def _kept(key: str, version: str) -> bytes | None:
@@ -325,7 +327,7 @@ def _kept(key: str, version: str) -> bytes | None:
     if not re.fullmatch(r"[0-9a-f]{8}", version):
         return None
     with suppress(OSError, ConfigError):
-        text = read_file(_copy_of(key, version), MAX_BYTES, SUFFIX)
+        text = read_file(_version_file(key, version), MAX_BYTES, SUFFIX)
         return text if digest_of(text).startswith(version) else None
     return None
 
@@ -339,7 +341,8 @@ def described_if_own(error: BaseException) -> str | None:
 # --- other processes ------------------------------------------------------------------------------
 
 
-def _tell_children() -> None:
+def _update_environment() -> None:
+    """Store the loaded files and their versions in the environment, for child processes that start later."""
     named = [[str(file.path), BY_KEY[file.key].param(VERSION).default] for file in LOADED.values()]  # type: ignore[union-attr]
     os.environ[VARIABLE] = json.dumps(named)
 
@@ -360,11 +363,11 @@ def sent() -> tuple[Sent, ...]:
 
 def receive(files: Iterable[Sent]) -> None:
     """Register the agents of files sent by the process that distributes the work; called in a cluster worker."""
-    for one in files:
-        key = key_of(one.path)
-        file = LOADED.setdefault(key, OwnFile(key, one.path))
-        if one.version not in file.versions:
-            register(_take_in(file, one.text))
+    for received in files:
+        key = key_of(received.path)
+        file = LOADED.setdefault(key, OwnFile(key, received.path))
+        if received.version not in file.versions:
+            register(_take_in(file, received.text))
 
 
 def named_so_far() -> str:
@@ -381,9 +384,9 @@ def load_named_before(named: str | None = None) -> None:
         named: JSON from `named_so_far`; None: the environment variable of this process.
     """
     for path, version in json.loads(named_so_far() if named is None else named):
-        place = place_of(path)
-        file = OwnFile(key_of(place), place)
+        absolute = place_of(path)
+        file = OwnFile(key_of(absolute), absolute)
         text = _kept(file.key, version)
-        spec = _take_in(file, read_file(place, MAX_BYTES, SUFFIX) if text is None else text)
+        spec = _take_in(file, read_file(absolute, MAX_BYTES, SUFFIX) if text is None else text)
         LOADED[file.key] = file
         register(spec)

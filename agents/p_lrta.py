@@ -28,13 +28,13 @@ class PLrta(LearningAgent):
         self.notebook = new_labels(problem.grid.cells if problem.watched else 1, problem.watched)
         self._new_queue()
 
-    def _updates(self) -> int:
+    def _max_updates(self) -> int:
         """Return the maximum number of updates before a move, not counting the one of the agent's own cell."""
         return int(self.params["updates"]) or int(self.params["queue"])
 
     def _new_queue(self) -> None:
         self.state[0].queued = self.state[0].closed = 0
-        self.queue = p_lrta.new_queue(int(self.params["queue"]), self._updates(), self.problem.grid.cells)
+        self.queue = p_lrta.new_queue(int(self.params["queue"]), self._max_updates(), self.problem.grid.cells)
 
     def _forget(self) -> None:
         super()._forget()
@@ -53,7 +53,7 @@ class PLrta(LearningAgent):
         return self.ground, self.learned, self.queue, self.notebook, self.state
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        updates = min(self._updates(), budget - 1)
+        updates = min(self._max_updates(), budget - 1)
         return int(self.call(p_lrta.run, updates, rows))
 
     def own_counts(self) -> OwnCounts:

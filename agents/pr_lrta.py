@@ -42,7 +42,7 @@ class Plan(NamedTuple):
     node_ball: NodeBall
     tables: Targets  # learned h of regions, per target; keys are nodes, not cells
     corridor: Corridor
-    search: Search  # search on the map
+    search: Search  # A* search on the map that refines one move between regions
     path: np.ndarray  # int32[cells] cells of the leg
 
 
@@ -74,7 +74,7 @@ def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe
 
 class PrLrta(Controlled):
     column_recipe = staticmethod(column_recipe)
-    visits_of_start = 0  # here only beginnings of legs count as visits, and none has begun at first
+    visits_of_start = 0  # here only the beginning of a leg counts as a visit, and at first no leg has begun
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         LearningAgent.__init__(self, problem, params)
@@ -107,10 +107,10 @@ class PrLrta(Controlled):
         """Allocate memory for the new hierarchy, and forget values learned for the old regions."""
         count = self.levels.parent.size
         self.node_ball, self.corridor = new_node_ball(count), new_corridor(self.ground, count)
-        self._forget_regions()
+        self._reset_region_tables()
         self._drop_plan()
 
-    def _forget_regions(self) -> None:
+    def _reset_region_tables(self) -> None:
         self.forgotten_cells = self.learned_cells()
         self.lost_changes += int(self.tables.aimed[0].changes) + 1
         self.tables = new_targets(self.ground, int(self.state[0].goal))
@@ -123,11 +123,11 @@ class PrLrta(Controlled):
 
     def _forget(self) -> None:
         super()._forget()
-        self._forget_regions()
+        self._reset_region_tables()
 
     def set_param(self, name: str, value: Value) -> None:
         if name in ("level", "abstract_cost"):
-            self._forget_regions()  # the learned values belong to other nodes, or to another cost of arcs
+            self._reset_region_tables()  # the learned values belong to other nodes, or to another cost of arcs
         super().set_param(name, value)
 
     def _drops_cut_plan(self) -> bool:

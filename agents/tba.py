@@ -35,14 +35,14 @@ class Tba(BestFirstAgent):
         super().__init__(problem, params, tba.STATE)
         memory = problem.grid.cells, problem.reuses_memory, self.tile_width
         self.path, self.trace = new_route(*memory), new_route(*memory)
-        self.detour = self._new_detour()
+        self.detour = self._new_detour_search()
         self._reset(problem.start)
 
     @property
     def tile_width(self) -> int:
         return self.problem.tile_width
 
-    def _new_detour(self) -> Search:
+    def _new_detour_search(self) -> Search:
         return new_search(
             self.problem.grid.cells if self.params["shortcut"] else 1, is_reused=self.problem.reuses_memory
         )
@@ -57,7 +57,7 @@ class Tba(BestFirstAgent):
 
     def set_param(self, name: str, value: Value) -> None:
         self.params[name] = value
-        self.detour = self._new_detour()
+        self.detour = self._new_detour_search()
         super().set_param(name, value)
 
     @property

@@ -1,4 +1,7 @@
-"""Warm-up runs: each kind of agent walks over a tiny map and calls all of its kernels, so that they are compiled."""
+"""Warm-up runs: each kind of agent walks over a tiny map and calls all of its kernels, so that they are compiled.
+
+A part is a group of kernels that are compiled together, with a key and a title (sim/kernels/ready.py).
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -18,10 +21,10 @@ from sim.placing import cheapest_ways, may_have_changed
 from sim.time.keyframes import restore, take
 from sim.world import World
 
-_ROWS = ("........", "..@@@@..", "..@..@..", "........")
+_TINY_MAP_ROWS = ("........", "..@@@@..", "..@..@..", "........")
 _WALL = 19
 
-_MORE: dict[str, tuple[dict[str, Value], ...]] = {
+_FURTHER_PARAMS: dict[str, tuple[dict[str, Value], ...]] = {
     "tba": ({"open_list": "buckets", "shortcut": True, "switch": "longer"},),
     "lrta": ({"on_unblock": "reset"},),
     "d-lrta": ({"goal_control": "global"}, {"cap": 0}),
@@ -32,27 +35,27 @@ _MORE: dict[str, tuple[dict[str, Value], ...]] = {
 CROWD = "crowd"
 """Pseudo-kind for the kernels that groups of agents need."""
 
-_IN_CREWS: tuple[tuple[str, dict[str, Value]], ...] = (
+_BATCH_KINDS: tuple[tuple[str, dict[str, Value]], ...] = (
     ("tba", {}),
     ("dstar-lite", {}),
     ("tb-wa", {"weight": 1.0}),
     ("tb-wa", {"weight": 2.0}),
     ("lrta", {}),
 )
-"""Kinds with a kernel for many agents at once, with each set of parameters that has its own specialisation."""
+"""Kinds with a kernel for a batch of agents, with each set of parameters for which that kernel is compiled apart."""
 
 
 def world_part() -> Part:
     """Return the part with the kernels that every world needs, independent of its agents."""
-    return Part("world", "the map", _make_worlds)
+    return Part("world", "the map", _call_world_kernels)
 
 
-def _make_worlds() -> None:
+def _call_world_kernels() -> None:
     frame = take(tiny_world(watched=True))
     world = restore(frame)
     take(world, like=frame)  # this keyframe is discarded at once, which releases its memory in the pool
     assert frame.content.pool.held
-    regions(Grid.from_rows(list(_ROWS), movement=Movement(SQUEEZE)))
+    regions(Grid.from_rows(list(_TINY_MAP_ROWS), movement=Movement(SQUEEZE)))
     largest_component(world.grid.free_map)
     cheapest_ways(world.grid, [0, 1], world.goal)
     may_have_changed(world.grid, [0], [world.goal], [1.0], np.zeros(1, np.int32))
@@ -60,10 +63,10 @@ def _make_worlds() -> None:
 
 def beginnings_part() -> Part:
     """Return the part with the kernels that create agents on a map, before they walk."""
-    return Part("beginnings", "the agents", _make_agents)
+    return Part("beginnings", "the agents", _create_all_agents)
 
 
-def _make_agents() -> None:
+def _create_all_agents() -> None:
     world = tiny_world(watched=True)
     for spec in SPECS:
         if not spec.is_own:
@@ -99,20 +102,20 @@ def _part(kind: str, *, watched: bool) -> Part:
         return Part(part_key(kind, watched=watched), "crowds", walk_together)
 
     def compile_all() -> None:
-        for params in ({}, *_MORE.get(kind, ())):
+        for params in ({}, *_FURTHER_PARAMS.get(kind, ())):
             walk(AgentConfig(kind, params=params), watched=watched)
 
     return Part(part_key(kind, watched=watched), BY_KEY[kind].name, compile_all)
 
 
 def walk_together() -> None:
-    """Advance crews of all kinds that support them, and change the map in between."""
-    world = tiny_world(watched=False, trials=1)  # agents with several trials cannot be in a crew
+    """Advance batches of all kinds that support them, and change the map in between."""
+    world = tiny_world(watched=False, trials=1)  # agents with several trials cannot be in a batch
     goals = [world.grid.xy(cell) for cell in world.grid.free.nonzero()[0].tolist()]
-    for kind, params in _IN_CREWS:
+    for kind, params in _BATCH_KINDS:
         for goal in goals[1 : 1 + MIN_BATCH_SIZE]:
             world.add(AgentConfig(kind, params=params, goal=goal, group=f"{kind} {params}"))
-        world.add(AgentConfig(kind, params=params, group=kind))  # a group of one, which is too small for a crew
+        world.add(AgentConfig(kind, params=params, group=kind))  # a group of one, which is too small for a batch
     for command in (EditCells(blocked=(_WALL,)), EditCells(freed=(_WALL,))):
         world.advance(2)
         world.submit(command)
@@ -123,7 +126,7 @@ def walk_together() -> None:
 
 def tiny_world(*, watched: bool, trials: int = 2) -> World:
     """Return a world on a map of 8 x 4 cells with random changes, in which warm-up runs take place."""
-    grid = Grid.from_rows(list(_ROWS))
+    grid = Grid.from_rows(list(_TINY_MAP_ROWS))
     changes = RandomChanges(5, 5.0)
     return World(grid, 0, grid.cells - 1, BY_KEY, budget=100, random_changes=changes, watched=watched, trials=trials)
 

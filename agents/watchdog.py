@@ -19,7 +19,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 
-_LOOK_S = 0.25
+_LOOK_S = 0.25  # seconds between two checks of the watched calls
 
 
 class TooLongError(BaseException):
@@ -34,6 +34,7 @@ class _Call:
     """
 
     def __init__(self, watchdog: "Watchdog", looks: int) -> None:
+        """Create the context manager of a call that is interrupted after `looks` checks of the watchdog."""
         self.watchdog, self.left, self.looks = watchdog, looks, looks
         self.thread = threading.get_ident()
         self.is_fired = self.is_forked = False
@@ -56,8 +57,8 @@ class Watchdog:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._calls: set[_Call] = set()
-        self._is_awake = False
+        self._calls: set[_Call] = set()  # watched calls that have not returned
+        self._has_thread = False  # whether the daemon thread has been started
 
     def watching(self, seconds: float) -> _Call:
         return _Call(self, max(1, round(seconds / _LOOK_S)))
@@ -71,8 +72,8 @@ class Watchdog:
         return all(call.thread != thread for call in self._calls.copy())
 
     def begin(self, call: _Call) -> None:
-        if not self._is_awake:
-            self._wake()
+        if not self._has_thread:
+            self._start_thread()
         self._calls.add(call)
 
     def end(self, call: _Call) -> None:
@@ -81,8 +82,8 @@ class Watchdog:
             if call.is_fired:  # the call has returned: cancel the error, unless it is being raised already
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(call.thread), None)
 
-    def _wake(self) -> None:
-        self._is_awake = True
+    def _start_thread(self) -> None:
+        self._has_thread = True
         threading.Thread(target=self._look, name="watchdog", daemon=True).start()
 
     def _look(self) -> None:
@@ -93,9 +94,9 @@ class Watchdog:
                 for call in tuple(self._calls):
                     call.left -= 1
                     if call.left < 0:
-                        self._fire(call)
+                        self._interrupt_call(call)
 
-    def _fire(self, call: _Call) -> None:
+    def _interrupt_call(self, call: _Call) -> None:
         """Raise the error in the thread of the call, and re-arm the timer in case the code swallows the exception."""
         call.left, call.is_fired = call.looks, True
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(call.thread), ctypes.py_object(TooLongError))

@@ -176,8 +176,8 @@ def test_causes_and_notes_are_never_shown(how: str, tmp_path: Path) -> None:
 
 
 def test_a_message_of_a_line_too_long_for_it_ends_with_dots() -> None:
-    assert guarded._in_a_line("x" * guarded.MAX_MESSAGE) == "x" * guarded.MAX_MESSAGE
-    assert guarded._in_a_line("x" * (guarded.MAX_MESSAGE + 1)) == "x" * (guarded.MAX_MESSAGE - 3) + "..."
+    assert guarded._as_one_line("x" * guarded.MAX_MESSAGE) == "x" * guarded.MAX_MESSAGE
+    assert guarded._as_one_line("x" * (guarded.MAX_MESSAGE + 1)) == "x" * (guarded.MAX_MESSAGE - 3) + "..."
 
 
 @pytest.mark.parametrize("name", ["raises", "never returns", "exits"])
