@@ -179,7 +179,7 @@ def _display() -> Iterator[None]:
     pygame.font.init()
     pygame.event.clear()
     Dialog._open.clear()  # a test may leave its dialog open
-    forms._remembered.update({param.name: param.default for param in forms.PARAMS})
+    forms._remembered_values.update({param.name: param.default for param in forms.PARAMS})
     yield
     pygame.event.clear()
 

@@ -287,7 +287,7 @@ def test_one_that_joins_while_a_video_is_recorded_is_in_the_video(
     spec = BY_KEY.pop("mine")
     SPECS.remove(spec)
     own_files.LOADED.clear()
-    film_worker._obey(None, named)
+    film_worker._apply_message(None, named)
     assert BY_KEY["mine"].param(VERSION) == spec.param(VERSION)
 
 

@@ -48,7 +48,7 @@ def happenings_of(branches: Sequence[Branch], after: int, until: int) -> list[Ha
 
 def _told(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, str]]:
     yield from _edits(timeline, after, until)
-    yield from _restarts(timeline, after, until)
+    yield from _restart_captions(timeline, after, until)
 
 
 # --- commands -------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ def _edits(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, st
 # --- agents ---------------------------------------------------------------------------------------
 
 
-def _restarts(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, str]]:
+def _restart_captions(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, str]]:
     """Yield one caption per tick that names or counts the agents that restarted their search."""
     names = RunNames(timeline)
     by_tick: dict[int, list[str]] = {}

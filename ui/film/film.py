@@ -23,20 +23,25 @@ CAPTION_S = 2.5
 """Seconds of video for which a caption is shown, not counting the time for which the video is held."""
 
 BURST_TICKS = 5
-"""Maximum gap in ticks between edits that hold the video only once, such as the edits of one stroke."""
+"""Maximum number of ticks between two events for which the video is held only once, such as edits of one stroke."""
 
 
 class Film:
-    """Video that is being recorded from a run; after `cut_to` it continues at another tick."""
+    """Video that is being recorded from a run.
+
+    A video may follow a window, whose tick it approaches with `run_to`. A cut continues it at another tick, without
+    the ticks in between.
+    """
 
     def __init__(self, rerun: Rerun, stage: Stage, recorder: Recorder, options: FilmOptions) -> None:
         self.rerun, self.stage, self.recorder, self.options = rerun, stage, recorder, options
-        self.next_tick = self._present = rerun.tick  # tick of the next frame; tick that the followed run has reached
-        self.frames = 0  # frames recorded so far, held ones included
-        self.shown_tick = -1  # tick of the last frame
-        self._told = rerun.tick  # last tick whose events have their captions
-        self._captions: list[tuple[str, int]] = []  # text, and the first frame without it
-        self._last_happening = -BURST_TICKS - 1  # tick of the last event that had a caption
+        self.next_tick = rerun.tick  # tick of the next frame
+        self._present = rerun.tick  # tick that the run in the followed window has reached
+        self.frames = 0  # number of frames recorded so far, including frames repeated while the video was held
+        self.shown_tick = -1  # tick of the last frame; -1: none since the last cut
+        self._told = rerun.tick  # last tick whose events have been turned into captions
+        self._shown_captions: list[tuple[str, int]] = []  # caption, and the index of the first frame without it
+        self._last_captioned_event = -BURST_TICKS - 1  # tick of the last event that had a caption
         self.is_cancelled: Callable[[], bool] = lambda: False
         self.wear(stage.look)
 
@@ -45,7 +50,7 @@ class Film:
         return self.rerun.tick
 
     def wear(self, look: Look) -> None:
-        """Change the look from the next frame on."""
+        """Change the look (theme, layers, cameras, order of panels and so on) from the next frame on."""
         self.stage.wear(look)
         self.rerun.wear(look)
 
@@ -74,10 +79,14 @@ class Film:
         return self.shoot_last()
 
     def shoot_next(self) -> bool:
-        """Advance the run to the tick of the next frame and film it; return False at the end of run or recording."""
+        """Advance the run to the tick of the next frame, and film this tick.
+
+        Returns:
+            False if the run or the recording has ended.
+        """
         if self.rerun.go_to(self.next_tick) < self.next_tick:
             return False
-        going = self._shoot_tick()
+        going = self._film_tick()
         self.next_tick = self.tick + self.options.ticks_a_frame
         return going
 
@@ -89,13 +98,13 @@ class Film:
         """
         if self.shown_tick == self.tick:
             return True
-        return self._shoot_tick()
+        return self._film_tick()
 
     def cut_to(self, tick: int) -> None:
         """Continue the video at another tick, without the ticks in between and without the captions shown so far."""
         self.next_tick = self._present = self._told = self.rerun.go_to(tick)
         self.shown_tick = -1
-        self._captions.clear()
+        self._shown_captions.clear()
 
     def follow(self, replay: Replay, tick: int) -> None:
         """Take over a changed replay.
@@ -112,42 +121,47 @@ class Film:
 
     # --- frames -----------------------------------------------------------------------------------
 
-    def _shoot_tick(self) -> bool:
+    def _film_tick(self) -> bool:
         """Film all frames of the current tick; return False if the recording has ended."""
-        happened = self._what_happened() if self.options.has_captions or self.options.hold_s else []
+        happened = self._take_captions() if self.options.has_captions or self.options.hold_s else []
         if self.options.has_captions:
             stays = self.frames + round((CAPTION_S + self.options.hold_s) * self.options.fps)
-            self._captions += [(str(happening), stays) for happening in happened]
+            self._shown_captions += [(str(happening), stays) for happening in happened]
         count = self.options.frames_a_tick
         for phase in range(1, count + 1):
-            if not self._shoot(phase / count):
+            if not self._film_frame(phase / count):
                 return False
         self.shown_tick = self.tick
         if happened and self.options.hold_s:
             return self._hold(happened)
         return True
 
-    def _shoot(self, glide: float) -> bool:
+    def _film_frame(self, glide: float) -> bool:
         if self.is_cancelled():
             return False
-        self._captions = [(text, gone) for text, gone in self._captions if gone > self.frames]
+        self._shown_captions = [(text, gone) for text, gone in self._shown_captions if gone > self.frames]
         self.frames += 1
-        return self.recorder.add(self.stage.draw(glide, [text for text, _ in self._captions]))
+        return self.recorder.add(self.stage.draw(glide, [text for text, _ in self._shown_captions]))
 
-    def _what_happened(self) -> list[Happening]:
+    def _take_captions(self) -> list[Happening]:
         """Return the captions of the events since the last frame."""
         found = self.rerun.happenings(self._told, self.tick)
         self._told = self.tick
         return found
 
     def _hold(self, happened: list[Happening]) -> bool:
-        """Hold the video so that captions can be read, only once for events in quick succession.
+        """Hold the video (repeat the last frame) so that captions can be read.
+
+        Events that follow each other within `BURST_TICKS` hold the video only once.
+
+        Args:
+            happened: Captions of the current tick, the earliest first.
 
         Returns:
             False if the recording has ended.
         """
-        is_new = happened[0].tick - self._last_happening > BURST_TICKS
-        self._last_happening = happened[-1].tick
+        is_new = happened[0].tick - self._last_captioned_event > BURST_TICKS
+        self._last_captioned_event = happened[-1].tick
         if not is_new:
             return True
         for _ in range(round(self.options.hold_s * self.options.fps)):
@@ -159,7 +173,7 @@ class Film:
 
 # --- whole films ----------------------------------------------------------------------------------
 
-Told = Callable[[Film], None]
+Told = Callable[[Film], None]  # callback that is called after every recorded tick
 
 
 @dataclass(frozen=True)
@@ -172,8 +186,8 @@ class Done:
     bytes: int
     last_tick: int
     digests: tuple[str, ...]  # digest of each branch at the last tick
-    is_over: bool  # whether the run had reached its end
-    was_stopped: bool = False  # whether Ctrl+C ended the film early; the frames until then are in the file
+    is_over: bool  # whether the run was over at the last tick
+    was_stopped: bool = False  # whether Ctrl+C ended the film early; the file has the frames recorded before that
     alarms: tuple[str, ...] = ()  # messages about differences between this run and the saved one
 
     @property
@@ -224,7 +238,7 @@ def export(
     film.is_cancelled = is_cancelled
     was_stopped = False
     try:
-        for _ in _filming(film, end, most_frames):
+        for _ in _film_ticks(film, end, most_frames):
             told(film)
         if is_cancelled():
             raise Cancelled
@@ -237,7 +251,7 @@ def export(
         film.recorder.stop()
         raise
     film.recorder.finish(finishing)
-    return _done(film, was_stopped)
+    return _describe_film(film, was_stopped)
 
 
 def checked_range(ticks: tuple[int, int | None]) -> tuple[int, int | None]:
@@ -286,7 +300,7 @@ def make_stage(rerun: Rerun, options: FilmOptions, look: Look) -> Stage:
     return Stage(run, options.size, options.part, look, has_legend=options.has_legend, has_title=options.has_title)
 
 
-def _filming(film: Film, end: int | None, most_frames: int | None) -> Iterator[None]:
+def _film_ticks(film: Film, end: int | None, most_frames: int | None) -> Iterator[None]:
     """Film tick after tick up to `end` or the maximum number of frames; yield after each."""
     while (end is None or film.next_tick < end) and film.shoot_next():
         yield
@@ -296,7 +310,7 @@ def _filming(film: Film, end: int | None, most_frames: int | None) -> Iterator[N
         film.shoot_last()
 
 
-def _done(film: Film, was_stopped: bool) -> Done:
+def _describe_film(film: Film, was_stopped: bool) -> Done:
     status, path = film.recorder.status, film.recorder.target
     size = path.stat().st_size if path.is_file() else status.bytes
     return Done(
@@ -327,12 +341,12 @@ def picture(replay: Replay, ticks: tuple[int, int | None], options: FilmOptions,
     first, end = checked_range(ticks)
     rerun = _rerun_at(replay, first, options.part)
     rerun.go_to(LAST_TICK if end is None else end - 1)
-    film = Film(rerun, make_stage(rerun, options, look or Look()), _NoRecorder(), options)  # type: ignore[arg-type]
+    film = Film(rerun, make_stage(rerun, options, look or Look()), _DiscardingRecorder(), options)  # type: ignore[arg-type]
     film.shoot_last()
     return film
 
 
-class _NoRecorder:
+class _DiscardingRecorder:
     """Recorder that discards all frames."""
 
     def add(self, picture: object) -> bool:

@@ -75,9 +75,9 @@ PARAMS = (
     EXACT,
 )
 
-Values = dict[str, Value]
+Values = dict[str, Value]  # values of a form, by parameter name
 
-_remembered: Values = {param.name: param.default for param in PARAMS}
+_remembered_values: Values = {param.name: param.default for param in PARAMS}
 
 
 def options_of(values: Mapping[str, Value], window_size: tuple[int, int], panel: int) -> FilmOptions:
@@ -125,7 +125,7 @@ class RecordDialog(FormDialog):
     def __init__(self, host: Host, begin: Callable[[Values], None]) -> None:
         self.begin = begin
         self.hint = self._hint_of(host)
-        self.values: Values = dict(_remembered)
+        self.values: Values = dict(_remembered_values)
         self.params: tuple[Param, ...] = PARAMS
         super().__init__(host)
 
@@ -144,11 +144,11 @@ class RecordDialog(FormDialog):
             self._offer_rates()
 
     def _offer_rates(self) -> None:
-        """Offer only rates that the format can have; replace another rate by the nearest, and show a remark."""
-        now = str(self.values[RATE.name])
+        """Offer only rates that the format can have; replace any other rate by the nearest, and show a remark."""
+        current = str(self.values[RATE.name])
         rates = rates_of(self.values)
-        chosen = now if now in rates else str(nearest_gif_rate(int(now)))
-        remark = "" if chosen == now else f"a gif cannot have {now}: {chosen} is the nearest that it can"
+        chosen = current if current in rates else str(nearest_gif_rate(int(current)))
+        remark = "" if chosen == current else f"a gif cannot have {current}: {chosen} is the nearest that it can"
         self.values[RATE.name] = chosen
         self.form.offer(RATE.name, rates, chosen, remark)
 
@@ -177,7 +177,7 @@ class RecordDialog(FormDialog):
         except ConfigError as error:
             self.complain("\n".join(error.problems))
             return
-        _remembered.update({name: value for name, value in self.values.items() if name in _remembered})
+        _remembered_values.update({name: value for name, value in self.values.items() if name in _remembered_values})
         self.host.close_dialog()
 
 

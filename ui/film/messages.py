@@ -15,14 +15,14 @@ from ui.model.look import Look
 class Report:
     """Progress report of a film worker."""
 
-    frames: int = 0
-    seconds: float = 0.0  # seconds of video
-    bytes: int = 0
+    frames: int = 0  # number of frames recorded so far
+    seconds: float = 0.0  # seconds of video recorded so far
+    bytes: int = 0  # size of the file so far
     tick: int = -1  # last tick that was filmed
     share: float = 0.0  # completed fraction of an export, or of finishing the file
     phase: str = "starting"  # "starting", "filming", "finishing" or "done"
     path: str = ""  # path of the finished file, also while it does not exist yet
-    problem: str = ""  # message about why the recording failed; "": it has not
+    problem: str = ""  # message that says why the recording failed; "": it has not failed
     is_cancelled: bool = False
 
     @property

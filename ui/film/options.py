@@ -11,7 +11,7 @@ from sim.params import ConfigError, Param, did_you_mean, shown
 MP4, WEBM, MKV, GIF = ".mp4", ".webm", ".mkv", ".gif"
 VIDEO_SUFFIXES = (MP4, WEBM, MKV, GIF)
 PICTURE = ".png"
-FOLDER = "folder"
+FOLDER = "folder"  # kind of a target that is a folder of numbered pictures
 KINDS = (*VIDEO_SUFFIXES, PICTURE)
 
 DRAFT, NORMAL, HIGH = "draft", "normal", "high"
@@ -23,13 +23,13 @@ EXACT = Param("exact_colours", bool, False, "every pixel as it was (yuv444p, los
 GIF_RATES = (50, 25, 20, 10)
 """Frame rates of a .gif: the delay is a whole number of hundredths of a second, and long enough for browsers."""
 
-MIN_SIDE, MAX_PICTURE_SIDE = 16, 8192
-MAX_PIXELS = 7680 * 4320
+MIN_SIDE, MAX_PICTURE_SIDE = 16, 8192  # minimum and maximum width and height of a picture or video, in pixels
+MAX_PIXELS = 7680 * 4320  # maximum number of pixels of a picture or a frame
 
-WINDOW, PANELS = "window", "panels"
+WINDOW, PANELS = "window", "panels"  # kinds of `Part`; the third kind is "panel"
 
-MAX_PER_FRAME = 100_000
-MAX_FRAMES_PER_TICK = 60
+MAX_PER_FRAME = 100_000  # maximum number of ticks per frame of a video
+MAX_FRAMES_PER_TICK = 60  # maximum number of frames per tick
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -47,13 +47,13 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     Raises:
         ConfigError: The suffix is not in `KINDS`.
     """
-    place = Path(path)
-    suffix = place.suffix.lower()
-    if os.path.isdir(place) or str(path).endswith(("/", os.sep)) or not suffix:
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if os.path.isdir(target) or str(path).endswith(("/", os.sep)) or not suffix:
         return FOLDER
     if suffix not in KINDS:
         raise ConfigError(
-            f"{path}: expected a file that ends in one of {', '.join(KINDS)}, or a folder, got '{place.name}'"
+            f"{path}: expected a file that ends in one of {', '.join(KINDS)}, or a folder, got '{target.name}'"
         )
     return suffix
 
@@ -63,20 +63,20 @@ def kind_of(path: str | os.PathLike[str]) -> str:
 # The perceptual tuning of the encoder, made for films, distorts colours, and here colours carry data. With tune=psnr
 # and finer chroma the worst flat cell of 8 px is off by 10 of 255 instead of 27; files grow by a third.
 _TRUE_COLOURS = {"tune": "psnr", "x264-params": "chroma-qp-offset=-6"}
-_X264 = {
+_X264_PRESETS = {
     DRAFT: {"preset": "ultrafast", "crf": "26"},
     NORMAL: {"preset": "veryfast", "crf": "18", **_TRUE_COLOURS},
     HIGH: {"preset": "medium", "crf": "12", **_TRUE_COLOURS},
 }
 # crf 18 in yuv444p would be off by 24 of 255 on flat cells, and its files are more than half as large as lossless ones
 _X264_EXACT = {"preset": "veryfast", "qp": "0"}
-_VP9 = {
+_VP9_PRESETS = {
     DRAFT: {"cpu-used": "9", "crf": "36"},
     NORMAL: {"cpu-used": "8", "crf": "24"},
     HIGH: {"cpu-used": "6", "crf": "12"},
 }
 _VP9_EXACT = {"cpu-used": "8", "lossless": "1"}
-_LOOKAHEAD = {DRAFT: 0, NORMAL: 10, HIGH: 20}
+_X264_LOOKAHEAD_FRAMES = {DRAFT: 0, NORMAL: 10, HIGH: 20}
 
 
 @dataclass(frozen=True)
@@ -118,10 +118,10 @@ class Encoding:
             return {"preset": "ultrafast", "qp": "0", "bf": "0"}
         if self.codec == "libvpx-vp9":
             usual = {"deadline": "realtime", "b": "0", "row-mt": "1", "lag-in-frames": "0", "tile-columns": "2"}
-            return {**usual, **(_VP9_EXACT if self.exact_colours else _VP9[self.preset])}
+            return {**usual, **(_VP9_EXACT if self.exact_colours else _VP9_PRESETS[self.preset])}
         # Lookahead is limited to a quarter of a second, because the encoder's buffer is lost if the program is killed.
-        ahead = 0 if self.exact_colours else min(_LOOKAHEAD[self.preset], self.fps // 4)
-        chosen = _X264_EXACT if self.exact_colours else _X264[self.preset]
+        ahead = 0 if self.exact_colours else min(_X264_LOOKAHEAD_FRAMES[self.preset], self.fps // 4)
+        chosen = _X264_EXACT if self.exact_colours else _X264_PRESETS[self.preset]
         return {**chosen, "bf": "0", "rc-lookahead": str(ahead)}
 
 
@@ -167,8 +167,8 @@ def nearest_gif_rate(fps: int) -> int:
 class Part:
     """Part of the window that is drawn: all of it, the panels, or one panel (counted from 1)."""
 
-    kind: str
-    number: int = 0
+    kind: str  # `WINDOW`, `PANELS` or "panel"
+    number: int = 0  # number of the panel, from 1; 0 for the other kinds
 
     def __str__(self) -> str:
         return self.kind if self.kind in (WINDOW, PANELS) else f"panel:{self.number}"
@@ -210,7 +210,7 @@ class FilmOptions:
     preset: str = NORMAL
     exact_colours: bool = False
     has_captions: bool = False
-    hold_s: float = 0.0
+    hold_s: float = 0.0  # seconds for which the video is held at an edit or a restart
     has_legend: bool = True
     has_title: bool = True
 

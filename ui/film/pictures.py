@@ -71,14 +71,14 @@ def draw_panel(dressing: ViewOverrides, panel: PanelKey, scale: int = 1) -> pyga
     Raises:
         ConfigError: The picture would be too large.
     """
-    place = dressing.desk.session.panel_of(panel)
+    index = dressing.desk.session.panel_of(panel)
     boxes = {shown.key: boxes for shown, boxes in dressing.desk.scene.panels()}.get(panel)
     width, height = boxes.whole[2:] if boxes else dressing.desk.scene.layout.size
     whole = _checked((width * scale, height * scale))
     stage = Stage(
         dressing.desk.session,
         whole,
-        Part("panel", place + 1),
+        Part("panel", index + 1),
         _look(dressing, scale),
         has_legend=False,
         has_title=False,
@@ -113,7 +113,7 @@ def picture_texts(
 
     Args:
         run: Run that the picture shows.
-        folder: Folder of the picture, to which paths in the session are relative.
+        folder: Folder of the picture; paths in the session text are relative to this folder.
         view: View settings for the session.
         agent: Number of the focused agent.
         source: File from which the run was opened.
@@ -150,7 +150,7 @@ def save_window(dressing: ViewOverrides) -> Path:
 def save_panel(dressing: ViewOverrides, panel: PanelKey, scale: int = 1) -> Path:
     """Write a picture of one panel to a new file and return its path."""
     _arrive(dressing.desk.session)
-    _check_panel(dressing, panel)
+    _require_panel(dressing, panel)
     return _save(dressing, draw_panel(dressing, panel, scale), [_label(dressing, panel)])
 
 
@@ -160,7 +160,7 @@ def _arrive(session: Session) -> None:
         session.seek(session.tick)
 
 
-def _check_panel(dressing: ViewOverrides, key: PanelKey) -> None:
+def _require_panel(dressing: ViewOverrides, key: PanelKey) -> None:
     if all(panel.key != key for panel in dressing.desk.session.run.panels):
         raise ConfigError("there is no panel to take a picture of: {key:add_agent} adds an agent")
 
@@ -180,7 +180,7 @@ def _save(dressing: ViewOverrides, picture: pygame.Surface, labels: list[str]) -
 def save_svg(dressing: ViewOverrides, panel: PanelKey) -> Path:
     """Write a panel as an SVG drawing for a paper to a new file and return its path."""
     _arrive(dressing.desk.session)
-    _check_panel(dressing, panel)
+    _require_panel(dressing, panel)
     text = panel_svg(dressing.desk.session.run, panel, dressing.look())
     return _write(text.encode("utf-8"), default_name([_label(dressing, panel)], dressing.desk.session.tick, SVG))
 
@@ -189,6 +189,6 @@ def _write(data: bytes, name: str) -> Path:
     """Write a file in the recordings folder; a number is added to a name that is taken. Return its path."""
     folder = recordings_folder()
     make_folder(folder)
-    place = free_name(folder / name)
-    write_atomically(place, data)
-    return place
+    path = free_name(folder / name)
+    write_atomically(path, data)
+    return path

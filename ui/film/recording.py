@@ -1,4 +1,6 @@
-"""Recording from the window: start and stop, the indicator, background exports, and recovery of unfinished recordings.
+"""Recording of videos from the window: start and stop, indicators, background exports, recovery after a crash.
+
+A recording films the run while the window shows it; an export films a range of ticks of the run in the background.
 
 Each recording and export is done by a worker process, which is represented in the window by a `Studio` (studio.py).
 """
@@ -32,11 +34,11 @@ class Recording:
 
     def __init__(self, dressing: ViewOverrides, host: Host) -> None:
         self.dressing, self.desk, self.host = dressing, dressing.desk, host
-        self.filming: Studio | None = None
-        self._asking: RecordDialog | None = None  # record dialog that was opened last, perhaps closed since
-        self.exports: list[Studio] = []
-        self._finishing: list[Studio] = []  # stopped recordings whose files are not finished
-        self._ending: list[Studio] = []  # studios with finished files whose processes have not been reaped
+        self.filming: Studio | None = None  # recording in progress
+        self._record_dialog: RecordDialog | None = None  # record dialog that was opened last, perhaps closed since
+        self.exports: list[Studio] = []  # exports in progress
+        self._finishing_studios: list[Studio] = []  # stopped recordings whose files are not finished
+        self._unreaped_studios: list[Studio] = []  # studios with finished files whose processes have not been reaped
 
     # --- recording --------------------------------------------------------------------------------
 
@@ -47,17 +49,17 @@ class Recording:
     @property
     def is_busy(self) -> bool:
         """Return whether any worker process is running or has not been reaped."""
-        return self.is_on or bool(self.exports or self._finishing or self._ending)
+        return self.is_on or bool(self.exports or self._finishing_studios or self._unreaped_studios)
 
     @property
     def must_wait(self) -> bool:
         """Return whether no tick may pass: the record dialog is open, or the worker is too far behind the window."""
-        return self._is_asking or (self.filming is not None and self.filming.must_wait)
+        return self._is_dialog_open or (self.filming is not None and self.filming.must_wait)
 
     @property
-    def _is_asking(self) -> bool:
+    def _is_dialog_open(self) -> bool:
         """Return whether the record dialog is open and pauses the run; a seek in progress is completed first."""
-        return self._asking is not None and self._asking.is_open and not self.desk.session.run.is_seeking
+        return self._record_dialog is not None and self._record_dialog.is_open and not self.desk.session.run.is_seeking
 
     def toggle(self) -> None:
         """Stop the recording, or open the record dialog (F9).
@@ -70,8 +72,8 @@ class Recording:
         elif session.run.is_over and session.tick:
             self.ask_export(state.mark_in or 0, state.mark_out)
         else:
-            self._asking = RecordDialog(self.host, self.begin)
-            self.host.show(self._asking)
+            self._record_dialog = RecordDialog(self.host, self.begin)
+            self.host.show(self._record_dialog)
 
     def begin(self, values: Values) -> None:
         """Start recording from the current tick on with the values of the dialog."""
@@ -99,7 +101,7 @@ class Recording:
         suffix = "" if values["format"] == PICTURE[1:] else f".{values['format']}"
         labels = [panel.view.label for panel in desk.scene.shown_panels]
         # targets of running workers, which may not exist on disk yet
-        promised = {studio.report.path for studio in (*self.exports, *self._finishing)}
+        promised = {studio.report.path for studio in (*self.exports, *self._finishing_studios)}
         target = takes.free_name(folder / takes.default_name(labels, first, suffix, last), promised)
         takes.check_place(target)
         return target
@@ -109,7 +111,7 @@ class Recording:
         if self.filming is not None:
             self.filming.follow(self.desk.session, self.dressing.look())
             self.filming.stop()
-            self._finishing.append(self.filming)
+            self._finishing_studios.append(self.filming)
             self.filming = None
 
     def cut(self) -> None:
@@ -164,9 +166,9 @@ class Recording:
             if self.filming.report.is_done:  # the worker stopped by itself, because of a full disk for example
                 self._tell(self.filming)
                 self.filming = None
-        self._finishing = [studio for studio in self._finishing if not self._is_told(studio)]
+        self._finishing_studios = [studio for studio in self._finishing_studios if not self._is_told(studio)]
         self.exports = [studio for studio in self.exports if not self._is_told(studio)]
-        self._ending = [studio for studio in self._ending if not studio.reap()]
+        self._unreaped_studios = [studio for studio in self._unreaped_studios if not studio.reap()]
 
     def _is_told(self, studio: Studio) -> bool:
         if studio.report.is_done:
@@ -176,7 +178,7 @@ class Recording:
     def _tell(self, studio: Studio) -> None:
         """Notify the user of the result of a recording, and keep its studio until the process is reaped."""
         report = studio.report
-        self._ending.append(studio)
+        self._unreaped_studios.append(studio)
         if report.problem:
             self.desk.say(report.problem)
         elif report.is_cancelled:
@@ -189,7 +191,7 @@ class Recording:
         """Stop recording when the window closes; worker processes finish their files by themselves."""
         if self.filming is not None:
             self.stop()
-        for studio in (*self._finishing, *self.exports):
+        for studio in (*self._finishing_studios, *self.exports):
             studio.close()
 
     # --- interrupted recordings -------------------------------------------------------------------
@@ -208,7 +210,7 @@ class Recording:
         text += "\n".join(str(leftover) for leftover in found[:5])
         parts = [leftover.part for leftover in found]
         answers = (
-            ("Throw away", partial(self._discard, parts), "danger"),
+            ("Throw away", partial(self._discard_parts, parts), "danger"),
             ("Later", _nothing, ""),
             ("Finish", partial(self._recover, parts), "main"),
         )
@@ -224,7 +226,7 @@ class Recording:
                 self.desk.say(error.problems[0])
 
     @staticmethod
-    def _discard(parts: list[Path]) -> None:
+    def _discard_parts(parts: list[Path]) -> None:
         for part in parts:
             takes.remove_part(part)
 
@@ -248,7 +250,7 @@ class Recording:
 
     def _shown(self) -> list[tuple[Studio, Callable[[], None] | None, str]]:
         shown: list[tuple[Studio, Callable[[], None] | None, str]] = [
-            (studio, None, "record") for studio in self._finishing
+            (studio, None, "record") for studio in self._finishing_studios
         ]
         shown += [(studio, studio.cancel, "export_video") for studio in self.exports]
         if self.filming is not None:

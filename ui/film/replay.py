@@ -20,7 +20,7 @@ from ui.model.look import Look
 from ui.model.run import Run, world_maker
 
 KEYFRAME_BYTES = 64 * 1024 * 1024
-"""Bytes for keyframes; few are enough, because a recording rarely seeks backwards."""
+"""Maximum memory of keyframes in bytes; little is enough, because a recording rarely seeks backwards."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +37,17 @@ class Replay:
 
     @property
     def unnoted(self) -> int | None:
-        """Return the first tick after the saved ones that has a limit in milliseconds; None if there is none.
+        """Return the first tick after the saved part of the run with a time limit in milliseconds; None: no such tick.
 
-        From that tick on the run is not reproducible, because the session does not record which agents planned within
-        the limit.
+        From that tick on the run is not reproducible, because the session does not record which agents finished
+        planning within the limit.
         """
-        ticks = [_first_limited(self.scenario.tick_ms, saved.state) for saved in self.expected]
+        ticks = [_first_limited_tick(self.scenario.tick_ms, saved.state) for saved in self.expected]
         return min((tick for tick in ticks if tick is not None), default=None)
 
     @property
     def numbers(self) -> tuple[int, ...]:
+        """Return the numbers of the shown branches."""
         return tuple(state.number for state in self.branches) or (ROOT,)
 
 
@@ -68,13 +69,13 @@ def states_of(run: Run, branches: Sequence[int] | None = None) -> tuple[BranchSt
         branches: Numbers of the branches; None: the ones on screen.
     """
     chosen = run.shown if branches is None else branches
-    return _at_tick_0([run.tree.state(number) for number in chosen])
+    return _states_at_tick_0([run.tree.state(number) for number in chosen])
 
 
-def _at_tick_0(states: Sequence[BranchState]) -> tuple[BranchState, ...]:
-    there = {state.number for state in states}
+def _states_at_tick_0(states: Sequence[BranchState]) -> tuple[BranchState, ...]:
+    present = {state.number for state in states}
     return tuple(
-        replace(state, tick=0, horizon=0, parent=state.parent if state.parent in there else None) for state in states
+        replace(state, tick=0, horizon=0, parent=state.parent if state.parent in present else None) for state in states
     )
 
 
@@ -91,7 +92,7 @@ def replay_of_saved(saved: Saved, path: Path | None = None, chosen: Sequence[str
     """
     states = {branch.state.number: branch.state for branch in saved.branches}
     numbers = [_number_of(name, states) for name in chosen] or list(saved.shown) or [saved.branch]
-    branches = _at_tick_0([states[number] for number in dict.fromkeys(numbers)])
+    branches = _states_at_tick_0([states[number] for number in dict.fromkeys(numbers)])
     expected = tuple(branch for branch in saved.branches if branch.state.number in numbers)
     return Replay(files.titled(saved.scenario, path), branches, numbers[0], expected)
 
@@ -106,11 +107,11 @@ def _number_of(name: str, states: Mapping[int, BranchState]) -> int:
     raise ConfigError(f"branch: no branch '{name}'{did_you_mean(name, [s.name for s in states.values()])}")
 
 
-def _first_limited(milliseconds: float, state: BranchState) -> int | None:
-    """Return the first tick, from the end of a branch on, that has a limit in milliseconds; None if there is none.
+def _first_limited_tick(milliseconds: float, state: BranchState) -> int | None:
+    """Return the first tick after the recorded part of a branch that has a time limit; None if there is no such tick.
 
     Args:
-        milliseconds: Limit at the beginning of the run; 0: no limit.
+        milliseconds: Time limit of a tick at the beginning of the run; 0: no limit.
         state: Branch, whose commands may change the limit.
     """
     limits = [(0, milliseconds)]

@@ -46,10 +46,10 @@ from ui.film.video import Pixels, seconds_of
 __all__ = ["Recorder", "Status", "recover", "recoverable"]
 
 QUEUE_LENGTH = 4
-"""Maximum number of pictures that wait for the encoder. A longer queue would only delay the moment at which a
-simulation that is faster than the encoder has to wait."""
+"""Maximum number of pictures that wait for the encoder. If the simulation is faster than the encoder, it has to wait in
+any case; a longer queue would only delay that moment."""
 
-_PICTURE_DIGITS = 6
+_FILE_NUMBER_DIGITS = 6  # digits of the number in the file name of a picture in a folder
 
 # --- outputs --------------------------------------------------------------------------------------
 
@@ -86,14 +86,14 @@ class _VideoSink:
         return self._file.written
 
     def add(self, pixels: Pixels) -> None:
-        self._check_it_is_there()
+        self._check_part_file_exists()
         self._encoder.add(pixels)
 
     def repeat(self) -> None:
-        self._check_it_is_there()
+        self._check_part_file_exists()
         self._encoder.repeat()
 
-    def _check_it_is_there(self) -> None:
+    def _check_part_file_exists(self) -> None:
         """Raise an OSError if the part file was deleted, because some systems accept writes to a deleted file."""
         os.stat(self.part)
 
@@ -142,7 +142,7 @@ class _FolderSink:
     def __init__(self, path: Path) -> None:
         self.target = _new_folder(path)
         self.bytes = self._count = 0
-        self._last = b""
+        self._last = b""  # last picture, as the content of a PNG file
 
     def add(self, pixels: Pixels) -> None:
         self._last = png_bytes(pixels)
@@ -158,7 +158,7 @@ class _FolderSink:
         self.bytes += len(self._last)
 
     def _file(self, number: int) -> Path:
-        return self.target / f"{number:0{_PICTURE_DIGITS}}{PICTURE}"
+        return self.target / f"{number:0{_FILE_NUMBER_DIGITS}}{PICTURE}"
 
     def finish(self, progress: video.Progress) -> Path:
         if not self._count:
@@ -267,8 +267,8 @@ class Status:
         return self.frames - self.encoded
 
 
-_END = object()
-_REPEAT = object()
+_END_JOB = object()  # entry of the queue that ends the worker thread
+_REPEAT_JOB = object()  # entry of the queue that repeats the last picture
 
 
 class Recorder:
@@ -307,7 +307,7 @@ class Recorder:
         self.size = size
         self._sink = _opened(Path(path), size, self.kind, encoding, texts or {}, threads)
         self._jobs: queue.Queue[Any] = queue.Queue(QUEUE_LENGTH)
-        self._free: queue.SimpleQueue[Pixels] = queue.SimpleQueue()
+        self._free: queue.SimpleQueue[Pixels] = queue.SimpleQueue()  # pixel buffers that can be reused
         for _ in range(QUEUE_LENGTH + 2):
             self._free.put(np.zeros((size[1], size[0]), np.uint32))
         self._frames = self._encoded = 0
@@ -350,7 +350,7 @@ class Recorder:
         for _ in range(times):
             if self._problem:
                 return False
-            self._jobs.put(_REPEAT)
+            self._jobs.put(_REPEAT_JOB)
             self._frames += 1
         return True
 
@@ -367,7 +367,7 @@ class Recorder:
             ConfigError: A problem has stopped the recording, or the file could not be written. `recover` can finish
                 a part file later.
         """
-        self._jobs.put(_END)
+        self._jobs.put(_END_JOB)
         self._thread.join()
         if self._problem:
             raise ConfigError(self._problem)
@@ -379,28 +379,28 @@ class Recorder:
 
     def stop(self) -> str:
         """Stop without finishing the file, which `recover` can finish later; return a message with its path."""
-        self._jobs.put(_END)
+        self._jobs.put(_END_JOB)
         self._thread.join()
         return self._sink.stop(has_failed=bool(self._problem))
 
     def discard(self) -> None:
         """Stop and delete the written files."""
-        self._jobs.put(_END)
+        self._jobs.put(_END_JOB)
         self._thread.join()
         self._sink.discard()
 
     # --- the worker thread ------------------------------------------------------------------------
 
     def _work(self) -> None:
-        while (job := self._jobs.get()) is not _END:
+        while (job := self._jobs.get()) is not _END_JOB:
             if not self._problem:
                 self._take(job)
-            if job is not _REPEAT:
+            if job is not _REPEAT_JOB:
                 self._free.put(job)
 
     def _take(self, job: Any) -> None:
         try:
-            if job is _REPEAT:
+            if job is _REPEAT_JOB:
                 self._sink.repeat()
             else:
                 self._sink.add(job)
@@ -433,24 +433,24 @@ def _finish(part: Path, target: Path, progress: video.Progress) -> Path:
     """Convert a part file to the target, delete the part file, and return the path of the target."""
     suffix = target.suffix.lower()
     if suffix == film_options.MKV:
-        place = _moved(part, target)
+        path = _moved(part, target)
     else:
         draft = target.with_name(f"{target.name}.finishing{suffix}")
         video.finish(part, draft, progress)
-        place = _moved(draft, target)
+        path = _moved(draft, target)
     remove_part(part)
-    return place
+    return path
 
 
 def _moved(source: Path, target: Path) -> Path:
     """Rename a file to the target, with a number added if that name has been taken meanwhile; return the new path."""
     number = 1
-    place = target
-    while os.path.lexists(place):
+    path = target
+    while os.path.lexists(path):
         number += 1
-        place = target.with_name(f"{target.stem}-{number}{target.suffix}")
-    rename_to(source, place)  # must have succeeded before the caller deletes the part file, the only other copy
-    return place
+        path = target.with_name(f"{target.stem}-{number}{target.suffix}")
+    rename_to(source, path)  # must succeed before the caller deletes the part file, the only other copy of the video
+    return path
 
 
 def recover(part: str | os.PathLike[str], progress: video.Progress = lambda share: None) -> Path:

@@ -33,14 +33,14 @@ from ui.widgets.canvas import Canvas
 USUAL_SIZE = {WINDOW: (1280, 720), PANELS: (1280, 720), "panel": (720, 540)}
 """Picture size in pixels, by part, at which texts are as large as in a window at a UI scale of 100 %."""
 
-MIN_SCALE, MAX_SCALE = 0.75, 4.0
+MIN_SCALE, MAX_SCALE = 0.75, 4.0  # limits of the scale of texts and lines; 1: as in a window at a UI scale of 100 %
 
-TITLE_HEIGHT = 38
-LEGEND_ROW = 22
+TITLE_HEIGHT = 38  # height of the title in pixels at scale 1
+LEGEND_ROW = 22  # height of one row of the legend in pixels at scale 1
 MIN_SIZE_WITH_TITLE = (260, 220)  # minimum width and height, in pixels at scale 1, of a picture with a title
 MIN_SIZE_WITH_LEGEND = (420, 360)  # minimum width and height, in pixels at scale 1, of a picture with a legend
 LEGEND_SHARE = 0.16  # maximum fraction of the picture's height that the legend takes
-MAX_CAPTIONS = 3
+MAX_CAPTIONS = 3  # maximum number of captions drawn at once
 
 
 def scale_for(size: tuple[int, int], part: Part) -> float:
@@ -151,7 +151,7 @@ class Stage:
         if area is None:
             size, desk = self.size, self.desk
             return window_layout(size, self.scale, count, self.scene.map_size, desk.settings, desk.state)
-        return _panels_in(area, self.size, self.scale, count, self.scene.map_size)
+        return _panel_layout(area, self.size, self.scale, count, self.scene.map_size)
 
     # --- drawing ----------------------------------------------------------------------------------
 
@@ -179,10 +179,10 @@ class Stage:
         self._draw_captions(captions)
         return self.surface
 
-    def _plan(self) -> "_Plan":
+    def _plan(self) -> "_PictureLayout":
         """Return the rectangles of title, panels and legend."""
         if self.part.kind == WINDOW:
-            return _Plan(None, None, None)
+            return _PictureLayout(None, None, None)
         width, height = self.size
         top, foot = 0, height
         title = legend_box = None
@@ -192,9 +192,10 @@ class Stage:
         if self.has_legend and self._has_room(MIN_SIZE_WITH_LEGEND):
             foot = height - len(self._legend_rows()) * self.px(LEGEND_ROW) - self.px(6)
             legend_box = (0, foot, width, height - foot)
-        return _Plan(title, (0, top, width, foot - top), legend_box)
+        return _PictureLayout(title, (0, top, width, foot - top), legend_box)
 
     def px(self, units: float) -> int:
+        """Convert a length at scale 1 to pixels of the picture."""
         return round(units * self.scale)
 
     def _has_room(self, least: tuple[int, int]) -> bool:
@@ -298,25 +299,25 @@ class Stage:
             room = right - px(40)
             width = min(room, canvas.text_width(text, 16, "bold")) + px(28)
             height = px(34)
-            place = ((right - width) // 2, bottom - height, width, height)
-            canvas.fill(place, palette.text, 8)
-            middle = (place[0] + width // 2, place[1] + height // 2)
+            rect = ((right - width) // 2, bottom - height, width, height)
+            canvas.fill(rect, palette.text, 8)
+            middle = (rect[0] + width // 2, rect[1] + height // 2)
             canvas.text(
                 middle, text, size=16, face="bold", colour=palette.surface, align="centre", middle=True, width=room
             )
-            bottom = place[1] - px(6)
+            bottom = rect[1] - px(6)
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """Rectangles of one picture, in pixels; None for a part that is not drawn."""
+class _PictureLayout:
+    """Rectangles of title, panels and legend in one picture, in pixels; None for a part that is not drawn."""
 
     title: Box | None
     panels: Box | None  # None: the layout of the window is used
     legend: Box | None
 
 
-def _panels_in(area: Box, size: tuple[int, int], scale: float, count: int, map_size: tuple[int, int]) -> Layout:
+def _panel_layout(area: Box, size: tuple[int, int], scale: float, count: int, map_size: tuple[int, int]) -> Layout:
     """Return a layout of panels only, without bars, inside a rectangle of the picture.
 
     Args:

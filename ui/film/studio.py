@@ -34,9 +34,9 @@ from ui.model.session import Session
 MAX_BEHIND = 300
 """Maximum number of frames that the worker may be behind the window."""
 
-_STOPPED_S = 20.0  # seconds for the threads to read the remaining output of an ended worker
-_SENT_S = 2.0  # seconds for close() to send the remaining messages
-_KEPT_LINES = 20  # last lines of the worker's standard error that are kept for an error message
+_JOIN_TIMEOUT_S = 20.0  # maximum seconds to wait until the threads have read the remaining output of an ended worker
+_SEND_TIMEOUT_S = 2.0  # maximum seconds that close() waits until the remaining messages are sent
+_MAX_ERROR_LINES = 20  # number of last lines of the worker's standard error that are kept for an error message
 
 
 class Studio:
@@ -47,16 +47,17 @@ class Studio:
         self.options = job.options
         self.is_stopping = False
         self._replay, self._look = job.replay, job.look
+        # tick that was sent to the worker last, and the tick at which the film began or continued after the last cut
         self._tick = self._first = job.tick if isinstance(job, FilmJob) else 0
         self._run: object = None  # branch tree of the followed run, compared by identity
-        self._is_cut = False  # whether the next change of the tick is a seek
+        self._is_seek_next = False  # whether the next change of the tick is a seek, which is not filmed
         self._named = named_so_far()  # agent files already known to the worker, which inherits them at its start
-        self._said: deque[str] = deque(maxlen=_KEPT_LINES)
-        self._outbox: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
+        self._said: deque[str] = deque(maxlen=_MAX_ERROR_LINES)  # last lines of the worker's standard error
+        self._outbox: queue.SimpleQueue[Message | None] = queue.SimpleQueue()  # messages to send; None ends the thread
         self._process = _start_process()
         self._threads = [
             threading.Thread(target=work, name=f"studio {work.__name__}", daemon=True)
-            for work in (self._send_all, self._listen, self._collect_words)
+            for work in (self._write_messages, self._listen, self._collect_error_lines)
         ]
         for thread in self._threads:
             thread.start()
@@ -104,18 +105,18 @@ class Studio:
         if self.is_stopping or self.report.is_done or session.run.is_seeking:
             return
         tick = session.run.furthest
-        self._follow_run(session, tick)
+        self._send_run_changes(session, tick)
         if look != self._look:
             self._look = look
             self._send(Wear(look))
-        if tick < self._tick or (self._is_cut and tick != self._tick):
+        if tick < self._tick or (self._is_seek_next and tick != self._tick):
             self._send(CutTo(tick))
             self._first = tick
         elif tick > self._tick:
             self._send(RunTo(tick))
-        self._tick, self._is_cut = tick, False
+        self._tick, self._is_seek_next = tick, False
 
-    def _follow_run(self, session: Session, tick: int) -> None:
+    def _send_run_changes(self, session: Session, tick: int) -> None:
         """Send the whole run if it was replaced, or only its commands if they changed."""
         states = states_of(session.run)
         if (named := named_so_far()) != self._named:  # the commands sent below may refer to the new agents
@@ -132,7 +133,7 @@ class Studio:
 
     def cut(self) -> None:
         """Treat the next change of the tick as a seek, whose ticks in between are not filmed."""
-        self._is_cut = True
+        self._is_seek_next = True
 
     @property
     def frames_behind(self) -> int:
@@ -160,7 +161,7 @@ class Studio:
         """Close the connection; the worker finishes its file by itself, even after this process has ended."""
         self.stop()
         self._outbox.put(None)
-        self._threads[0].join(_SENT_S)
+        self._threads[0].join(_SEND_TIMEOUT_S)
 
     def reap(self) -> bool:
         """Close the pipes if the worker process has ended, without waiting; return whether it has ended."""
@@ -183,13 +184,13 @@ class Studio:
         except subprocess.TimeoutExpired:
             return self.report
         for thread in self._threads[1:]:
-            thread.join(_STOPPED_S)
+            thread.join(_JOIN_TIMEOUT_S)
         self._close_pipes()
         return self.report
 
     def _close_pipes(self) -> None:
         self._outbox.put(None)
-        self._threads[0].join(_STOPPED_S)
+        self._threads[0].join(_JOIN_TIMEOUT_S)
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             with contextlib.suppress(OSError):
                 assert pipe is not None
@@ -200,7 +201,7 @@ class Studio:
     def _send(self, message: Message) -> None:
         self._outbox.put(message)
 
-    def _send_all(self) -> None:
+    def _write_messages(self) -> None:
         """Write messages to the pipe in a thread, because sending a large map would delay a frame of the window."""
         pipe = self._process.stdin
         assert pipe is not None
@@ -218,12 +219,12 @@ class Studio:
                 self.report = Report(**json.loads(line))
         code = self._process.wait()
         if not self.report.is_done:
-            self._threads[2].join(_STOPPED_S)
+            self._threads[2].join(_JOIN_TIMEOUT_S)
             last = next((line for line in reversed(self._said) if line.strip()), f"code {code}")
             problem = f"{self.report.path}: the recording ended early: {last.strip()}"
             self.report = replace(self.report, phase="done", problem=problem)
 
-    def _collect_words(self) -> None:
+    def _collect_error_lines(self) -> None:
         """Keep the last lines of the worker's standard error for an error message."""
         pipe = self._process.stderr
         assert pipe is not None

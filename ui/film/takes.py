@@ -21,8 +21,8 @@ from ui.film.options import MKV, MP4, VIDEO_SUFFIXES
 
 PART_SUFFIX = ".part.mkv"
 FOLDER_VARIABLE = "BACKMOVE_RECORDINGS"
-_MAX_NAME = 80  # maximum bytes of the part of a file name that names the agents
-_MAX_ADDED = len(".finishing.webm")  # bytes added to the name of a video while it is being written
+_MAX_NAME = 80  # maximum number of bytes of a file name that are used for the labels of agents
+_MAX_ADDED_BYTES = len(".finishing.webm")  # maximum bytes added to the name of a video while it is being written
 
 # --- names ----------------------------------------------------------------------------------------
 
@@ -46,21 +46,21 @@ def free_name(path: str | os.PathLike[str], promised: Collection[str] = ()) -> P
         path: Wanted path.
         promised: Absolute paths reserved for recordings in progress, which count as taken.
     """
-    place = Path(path)
-    number, tried = 1, place
+    wanted = Path(path)
+    number, tried = 1, wanted
     while os.path.lexists(tried) or os.path.lexists(part_of(tried)) or os.path.abspath(tried) in promised:
         number += 1
-        tried = place.with_name(f"{place.stem}-{number}{place.suffix}")
+        tried = wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")
     return tried
 
 
 def check_place(path: str | os.PathLike[str]) -> None:
-    """Check that a file can be written, before a `Recorder` would find out.
+    """Check that a file can be written, to report a problem before the recording begins.
 
     Raises:
         ConfigError: The name is too long, or the folder is missing or read-only.
     """
-    check_name(path, spare=_MAX_ADDED)
+    check_name(path, spare=_MAX_ADDED_BYTES)
     folder = Path(path).absolute().parent
     reason = ""
     if not os.path.exists(folder):
@@ -94,7 +94,7 @@ def default_name(labels: Sequence[str], tick: int, suffix: str = MP4, last: int 
 
 @dataclass
 class Chosen:
-    """Folder for recordings chosen in the settings of this process; None: the default folder."""
+    """Folder for recordings that the user has chosen in the settings; None: the default folder."""
 
     folder: Path | None = None
 
@@ -148,8 +148,8 @@ def recoverable(folders: Iterable[str | os.PathLike[str]] = ()) -> list[Leftover
     written are left out.
     """
     places = {part.resolve(): None for folder in (recordings_folder(), *folders) for part in _parts_in(Path(folder))}
-    places |= dict.fromkeys(_journalled())
-    found = [leftover for part in places if (leftover := _leftover(part))]
+    places |= dict.fromkeys(_journalled_parts())
+    found = [leftover for part in places if (leftover := _leftover_of(part))]
     return sorted(found, key=lambda leftover: -leftover.written_at)
 
 
@@ -159,7 +159,7 @@ def _parts_in(folder: Path) -> list[Path]:
     return []
 
 
-def _leftover(part: Path) -> Leftover | None:
+def _leftover_of(part: Path) -> Leftover | None:
     try:
         if is_being_written(part):
             return None
@@ -213,7 +213,7 @@ def enter_journal(part: Path) -> None:
         entry.write_text(str(part.resolve()), encoding="utf-8")
 
 
-def _journalled() -> list[Path]:
+def _journalled_parts() -> list[Path]:
     """Return the part files listed in the journal; delete the entries of files that no longer exist."""
     parts = []
     for entry in sorted(_journal_folder().glob("*.txt")):

@@ -22,14 +22,17 @@ from ui.film.options import GIF, MP4, PICTURE, WEBM, Encoding
 
 Pixels = npt.NDArray[np.uint32]  # [height, width], 0x00RRGGBB
 
-CLUSTER_MS = 250  # milliseconds of video per Matroska cluster, by which the part file lags behind the encoder
-BT709 = 1  # colour space that players assume for HD; untagged BT.601 shows errors of up to 40 of 255
+# milliseconds of video per Matroska cluster; the part file lacks up to one cluster of the encoded video
+CLUSTER_MS = 250
+# Code of the colour space BT.709, which players assume for HD video. Without the tag, video in BT.601 would be shown
+# with colour errors of up to 40 of 255.
+BT709 = 1
 
 # --- encoding -------------------------------------------------------------------------------------
 
 
 class Encoder:
-    """Encoder of pictures into a part file; all errors of the file are OSErrors."""
+    """Encoder of pictures into a part file; an error of writing the file is raised as an OSError."""
 
     def __init__(self, file: RawIOBase, size: tuple[int, int], encoding: Encoding, threads: int = 0) -> None:
         """Open the container and the codec.
@@ -170,11 +173,11 @@ def _remux(part: Path, target: Path, progress: Progress) -> None:
         rate = stream.average_rate or Fraction(30)
         copy.time_base = 1 / rate
         length = max(1, part.stat().st_size)
-        for place, packet in enumerate(_packets(source, stream)):
+        for index, packet in enumerate(_packets(source, stream)):
             progress(min(1.0, (packet.pos or 0) / length))
             packet.stream = copy
             packet.time_base = 1 / rate
-            packet.pts = packet.dts = place
+            packet.pts = packet.dts = index
             packet.duration = 1
             file.mux(packet)
 
@@ -232,18 +235,18 @@ def _make_gif(part: Path, target: Path, progress: Progress) -> None:
         copy.width, copy.height = size
         copy.pix_fmt = "pal8"
         copy.codec_context.time_base = Fraction(1, 100)
-        for place, frame in enumerate(_in_palette(part, palette)):
-            frame.pts = round(place * delay * 100)
+        for index, frame in enumerate(_frames_in_palette(part, palette)):
+            frame.pts = round(index * delay * 100)
             frame.time_base = Fraction(1, 100)
             file.mux(copy.encode(frame))
-            progress(0.5 + 0.5 * place / total)
+            progress(0.5 + 0.5 * index / total)
         file.mux(copy.encode(None))
 
 
 def _palette(part: Path, progress: Callable[[int], None]) -> Any:
     """Return the palette of 256 colours computed from all frames of the clip."""
     graph = None
-    for place, frame in enumerate(pictures(part)):
+    for index, frame in enumerate(pictures(part)):
         if graph is None:
             graph = _new_graph()
             source = graph.add_buffer(template=None, **_shape(frame))
@@ -253,10 +256,10 @@ def _palette(part: Path, progress: Callable[[int], None]) -> Any:
             source.link_to(maker)
             maker.link_to(sink)
             graph.configure()
-        graph.push(_solid(frame))
-        for _ in _ready(sink):  # the filter consumes frames only when it is polled; it returns nothing before the end
+        graph.push(_opaque_frame(frame))
+        for _ in _ready(sink):  # the filter consumes frames only when it is polled; its palette comes after the last
             raise AssertionError("a palette before the end of the clip")
-        progress(place)
+        progress(index)
     if graph is None:
         raise ConfigError(f"{part}: there is no picture in it")
     graph.push(None)
@@ -268,7 +271,7 @@ def _new_graph() -> Any:
     return av.filter.Graph()
 
 
-def _in_palette(part: Path, palette: Any) -> Iterator[Any]:
+def _frames_in_palette(part: Path, palette: Any) -> Iterator[Any]:
     """Yield the frames in the colours of the palette, without dithering, because the pictures have flat colours."""
     graph = None
     for frame in pictures(part):
@@ -285,7 +288,7 @@ def _in_palette(part: Path, palette: Any) -> Iterator[Any]:
             palette.pts, palette.time_base = 0, Fraction(1, 1000)
             colours.push(palette)
             colours.push(None)
-        source.push(_solid(frame))
+        source.push(_opaque_frame(frame))
         yield from _ready(sink)
     if graph is not None:
         source.push(None)
@@ -293,6 +296,7 @@ def _in_palette(part: Path, palette: Any) -> Iterator[Any]:
 
 
 def _ready(sink: Any) -> Iterator[Any]:
+    """Yield the frames that a filter graph has completed."""
     while True:
         try:
             yield sink.pull()
@@ -300,8 +304,8 @@ def _ready(sink: Any) -> Iterator[Any]:
             return
 
 
-def _solid(frame: Any) -> Any:
-    """Return the frame in BGRA with opaque pixels, as the palette filters require."""
+def _opaque_frame(frame: Any) -> Any:
+    """Return the frame with BGRA pixels, the format that the palette filters require."""
     solid = frame.reformat(format="bgra")
     solid.pts, solid.time_base = frame.pts, frame.time_base
     return solid

@@ -17,9 +17,9 @@ from sim.params import ConfigError
 from ui.film.film import Cancelled, Film, begin_film, export
 from ui.film.messages import Cancel, CutTo, ExportJob, FilmJob, Follow, Message, Named, Report, RunTo, Stop, Wear
 
-REPORT_INTERVAL_S = 0.1
-MAX_THREADS = 4
-_NICENESS = 5
+REPORT_INTERVAL_S = 0.1  # seconds between two progress reports
+MAX_THREADS = 4  # maximum number of threads of the codec
+_NICE_INCREMENT = 5  # by how much the POSIX priority is lowered, so that the window has priority
 
 
 class _Inbox:
@@ -62,18 +62,19 @@ class _Reporter:
     report: Report = field(default_factory=Report)
     film: Film | None = None
     end: int | None = None  # tick after the last one of an export; None: end of the run, or no export
-    _told: Report | None = None
+    _told: Report | None = None  # report that was sent last
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
-        self._is_over = threading.Event()
-        threading.Thread(target=self._tell_now_and_then, daemon=True).start()
+        self._has_ended = threading.Event()
+        threading.Thread(target=self._send_reports, daemon=True).start()
 
-    def _tell_now_and_then(self) -> None:
-        while not self._is_over.wait(REPORT_INTERVAL_S):
+    def _send_reports(self) -> None:
+        while not self._has_ended.wait(REPORT_INTERVAL_S):
             self.tell()
 
     def tell(self, **changes: Any) -> None:
+        """Apply changes to the report, and send it if it differs from the last report sent."""
         with self._lock:
             if self.film is not None and not self.report.is_done:
                 self.report = replace(self.report, **self._progress(self.film))
@@ -97,17 +98,18 @@ class _Reporter:
         self.report = replace(self.report, phase="finishing", share=share)
 
     def done(self, **changes: Any) -> None:
-        self._is_over.set()
+        """Stop the regular reports and send the last one."""
+        self._has_ended.set()
         self.tell(phase="done", **changes)
 
 
 def main() -> int:
-    """Film or export for the parent process, as the first message on standard input demands; return the exit code."""
+    """Do the job (a film or an export) in the first message on standard input, and return the exit code."""
     load_named_before()
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints of other code must not mix with the reports
     if hasattr(os, "nice"):
-        os.nice(_NICENESS)  # the window has priority
+        os.nice(_NICE_INCREMENT)  # the window has priority
     inbox, reporter = _Inbox(sys.stdin.buffer), _Reporter(out)
     job = inbox.next()
     if isinstance(job, FilmJob | ExportJob):
@@ -130,7 +132,7 @@ def _film(job: FilmJob, inbox: _Inbox, reporter: _Reporter) -> None:
     try:
         for message in inbox.messages(REPORT_INTERVAL_S):
             if message is not None:
-                _obey(film, message)
+                _apply_message(film, message)
             if film.recorder.status.problem:
                 break  # report the problem now, not only when the user stops the recording
     except BaseException:
@@ -150,7 +152,7 @@ def _threads() -> int:
     return max(1, min(MAX_THREADS, (os.cpu_count() or 2) - 1))
 
 
-def _obey(film: Film, message: Message) -> None:
+def _apply_message(film: Film, message: Message) -> None:
     match message:
         case Named(files):
             load_named_before(files)
@@ -191,7 +193,10 @@ def _export(job: ExportJob, inbox: _Inbox, reporter: _Reporter) -> None:
 
 
 def _listen_for_cancel(inbox: _Inbox) -> None:
-    """Read messages until one ends the work; an export continues even if the window closes."""
+    """Read messages until one of them ends the job.
+
+    `Cancel` sets `inbox.is_cancelled`; an export continues after `Stop`, which also arrives if the window closes.
+    """
     for _ in inbox.messages():
         pass
 
