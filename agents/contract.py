@@ -31,7 +31,7 @@ Place = tuple[int, int]
 Params = Mapping[str, Value]
 
 ONLY_WITH: dict[str, dict[str, Value]] = {"gmax": {"lookahead_by": "cost"}, "shortcut_budget": {"shortcut": True}}
-"""Parameters that have an effect only together with another one, and the value that the other one needs."""
+"""Parameters that have an effect only if another parameter has a certain value; that parameter and its value."""
 
 
 class BrokenError(AssertionError):
@@ -164,7 +164,7 @@ def check_view(walker: Walker, board: Board) -> None:
 
 
 def must_end_well(world: World) -> None:
-    """Check the final status: the agent is at its goal if there is a path, and claims that there is none only if so."""
+    """Check the final status: at the goal if there is a path, and "no path" only if there is none."""
     walker, board = world.walkers[0], board_of(world.grid)
     must_be_honest(walker)
     status = walker.agent.status
@@ -263,7 +263,8 @@ def world_of(case: Case, spec: AgentSpec, params: Params, at_least: int = 1, **m
     return world
 
 
-_TICKS_WITHOUT_PROOF = 100  # ticks for an agent that cannot prove that there is no path, on a problem without one
+# On a problem without a path, an agent that cannot prove this is run for this number of ticks only.
+_TICKS_WITHOUT_PROOF = 100
 
 
 def _max_ticks(world: World) -> int:
@@ -271,6 +272,7 @@ def _max_ticks(world: World) -> int:
 
 
 def _walk(world: World) -> None:
+    """Advance a world tick by tick, with all checks, until it is over or the agent has had enough ticks."""
     walker, board = world.walkers[0], board_of(world.grid)
     may_end = walker.spec.proves_no_path or board.at(walker.position) in board.distances(board.at(world.goal))
     for _ in range(_max_ticks(world) if may_end else _TICKS_WITHOUT_PROOF):
@@ -317,7 +319,7 @@ def minds_goals_and_parameters(spec: AgentSpec) -> None:
 
 
 def is_the_same_every_time(spec: AgentSpec) -> None:
-    """Check that the walk is equal when repeated, run tick by tick, watched, or restored from a keyframe."""
+    """Check that the walk is the same if repeated, run tick by tick, instrumented, or restored from a keyframe."""
     case = _random_case(4)
     chance = random.Random(1)
     cells = len("".join(case.rows))

@@ -5,9 +5,9 @@ region, and the depth of lookahead. During the run each move needs one lookup. W
 correct with a lookahead of one cell. Names in the paper: LRTA*(F,G) is LRTA*; with depths from the database it is
 LRTA*(PDB,G), with subgoals LRTA*(F,PDB), with both LRTA*(PDB,PDB), which is D LRTA* itself.
 
-Real-time bound: (2 d - 1)^2 expansions a move, where d is the fixed depth or the cap. With `cap: none`, the agent of
-table 3 of the paper, there is no bound: the depth comes from the database, and on a cell visited before from a third
-database, with the depths for the global goal.
+Real-time bound: (2 d - 1)^2 expansions a move, where d is the fixed depth or the cap. There is no bound with
+`cap: none`, as in table 3 of the paper, because the depth then comes from the database: on a cell visited before from
+a third database, which has the depths for the global goal.
 
 Paper: "Dynamic Control in Real-Time Heuristic Search" (2008). After a change of the map the database is stale: the
 agent heads for the goal with depth 1 until the change is reverted or the database is rebuilt.
@@ -121,7 +121,11 @@ class DLrta(Controlled, TargetingAgent):
         return np.array(way, np.int32)
 
     def _depths(self) -> np.ndarray | None:
-        """Return the lookahead depth of every cell: of its region, or without the database the fixed depth or 1."""
+        """Return the lookahead depth of every cell, or None if none is shown.
+
+        It is the depth of the cell's region in the database. If the database has no depths, it is the fixed depth for
+        all cells; while the database is not used, it is 1.
+        """
         it = self.control[0]
         if not (it.uses_database and it.uses_depths):
             depth = int(it.depth) if it.uses_database else 1
@@ -154,7 +158,7 @@ class DLrta(Controlled, TargetingAgent):
         )
 
     def _notes(self) -> Iterator[str]:
-        """Yield the notes on the last tick, in which the database may still have been stale."""
+        """Yield the keys of what happened in the last tick, for the view; the database may be valid again after it."""
         it = self.control[0]
         if it.is_for_good:
             yield "for good"

@@ -75,7 +75,7 @@ class Databased:
             self._look_at_map()
 
     def _look_at_map(self) -> None:
-        """Compare the map with the one of the data: update `is_stale`, and start or stop the rebuild."""
+        """Compare the present map with the map of the data; update `is_stale`, and start or stop the rebuild."""
         self.is_stale = not np.array_equal(self.built_on, self._grid.moves)
         is_rebuilt = self.is_stale and self._after_change == "rebuild"
         self.left = float(sum(data.build_expansions for data in self.prepared)) if is_rebuilt else 0.0
@@ -127,6 +127,7 @@ class Databased:
         return done
 
     def _renew(self) -> None:
+        """Replace stale data by the rebuilt data."""
         self._take()
         self.on_new_data()
 

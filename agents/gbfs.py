@@ -1,6 +1,7 @@
-"""Greedy best-first search: f = h, ties by larger g. Each cell is expanded at most once and keeps its first parent.
+"""Greedy best-first search: f = h, and among equal f the larger g first.
 
-The search is complete, but the cost of its path has no bound.
+Each cell is expanded at most once and keeps its first parent. The search is complete, but the cost of its path has no
+bound.
 """
 
 from agents.sliced import MODE, SlicedAgent

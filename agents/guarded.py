@@ -80,6 +80,7 @@ class GuardedAgent(UserAgent):
         self._begin(problem)
 
     def _begin(self, problem: Problem) -> None:
+        """Create the user's agent in the version given by the parameters."""
         self.cell, self.goal = problem.start, problem.goal
         self.error = ""
         self.agent: Agent | None = None
@@ -140,6 +141,7 @@ class GuardedAgent(UserAgent):
         self._tell("refused", cell)
 
     def _tell(self, name: str, *given: Any) -> None:
+        """Call a method of the user's agent under the guard."""
         agent = self.agent
         self._call_guarded(lambda: getattr(agent, name)(*given), None)
 

@@ -83,7 +83,7 @@ class KnnLrta(Databased, TargetingAgent):
         self.climbed_share = float(coverage_tables.share[0])
 
     def _wanted(self) -> tuple[Value, ...]:
-        """Return the values of the parameters that determine the records."""
+        """Return the values of the parameters on which the records depend."""
         names = ("records", "seed", "fits", "cap") if self.params["fits"] else ("records", "seed", "fits")
         return tuple(self.params[name] for name in names)
 
@@ -141,7 +141,7 @@ class KnnLrta(Databased, TargetingAgent):
         self.look_at_change(change)
         self._fetch_if_changed()
         if change.has_arcs:
-            self.choice.dropped[:] = 0  # records that led nowhere on the old map may be useful on the new one
+            self.choice.dropped[:] = 0  # records that led nowhere on the old map may be useful on the new map
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.records, self.choice, self.targets(), self.state, self.control
@@ -193,7 +193,7 @@ class KnnLrta(Databased, TargetingAgent):
         return frozenset({"direct" if it.quota < 0 else "no record"})
 
     def _events(self) -> frozenset[str]:
-        """Return the names of the selection's events in the last tick."""
+        """Return the names of the events of the last tick in the selection of a record."""
         did = int(self.control[0].did)
         return frozenset(word for bit, word in _EVENT_NAMES.items() if did & bit)
 
@@ -210,6 +210,7 @@ def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch 
 
 
 def _making(params: Mapping[str, Value], grid: Grid, stopwatch: Stopwatch | None) -> Iterator[Step]:
+    """Yield the steps that compute the coverage (the share of pairs that climbing connects), then the records."""
     measured = yield from obtain(coverage.recipe(int(params["cap"])), grid)
     share = float(measured.tables.share[0])
     wish = coverage.wish(share)

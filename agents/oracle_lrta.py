@@ -1,8 +1,8 @@
 """Oracle LRTA*, LRTA*(Oracle,G) in the paper: LRTA* with the ideal depth of lookahead for every move.
 
 Before each move the agent tries all depths from the largest down, as long as they choose the same move, and then moves
-with the smallest of them. Only the lookahead of that depth is charged. The agent is therefore not a real-time agent but
-a reference for agents that guess depths: it shows the result of a perfect guess.
+with the smallest of them. Only the expansions of the lookahead with that depth count. The agent is therefore not a
+real-time agent but a reference for agents that guess depths: it shows the result of a perfect guess.
 
 Paper: "Dynamic Control in Real-Time Heuristic Search", section 5.1. The first move equals the one of LRTA* with depth
 dmax; later the walks differ, because the agent learns with the smaller depth. Deviations: docs/deviations.md.

@@ -1,4 +1,4 @@
-"""Agents from user files: loaded only when the user names a file, never because another file mentions it.
+"""Agents from user files. A file is run only if the user names it, never because another file mentions it.
 
     spec = load(path)               run the file and register its agent; raises a ConfigError
     spec = reload(spec.key)         load the saved file again as a new version of the agent
@@ -79,7 +79,7 @@ class Maker:
 
     def __call__(self, problem: Problem, params: Mapping[str, Value]) -> Agent:
         spec = LOADED[self.key].spec_of(self.version)
-        # only the parameters of this version, which may differ from the current ones
+        # only the parameters of this version; the current version of the file may have others
         return spec.make(problem, {p.name: params.get(p.name, p.default) for p in spec.params})
 
 

@@ -25,11 +25,12 @@ from sim.params import Param, Value
 class PLrta(LearningAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params)
+        # search record of the updates, only for the view; without a view it has the minimum size
         self.notebook = new_labels(problem.grid.cells if problem.watched else 1, problem.watched)
         self._new_queue()
 
     def _max_updates(self) -> int:
-        """Return the maximum number of updates before a move, not counting the one of the agent's own cell."""
+        """Return the maximum number of updates before a move, not counting the update of the agent's own cell."""
         return int(self.params["updates"]) or int(self.params["queue"])
 
     def _new_queue(self) -> None:

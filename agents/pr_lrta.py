@@ -2,7 +2,7 @@
 
 LRTA* runs on the regions of one level of the abstraction, where a lookahead of a few regions covers a large area. Each
 move between regions is refined by A* inside the current region and the next one, and then walked as a leg. The depth
-may come from a database; with a second, higher level the target may as well.
+of the lookahead may come from a database; the target may come from a database too, for a second, higher level.
 
 Papers: "Dynamic Control in Real-Time Heuristic Search", section 7.2, table 2; "TBA*: Time-Bounded A*". Expansions: on
 regions and on the map, all in the tick in which a leg begins; they are bounded by the sizes of regions, not by the
@@ -85,7 +85,8 @@ class PrLrta(Controlled):
         self.control = np.zeros(1, pr_lrta.CONTROL).view(np.recarray)
         self.control[0].sees_all = problem.watched
         self.tables = new_targets(self.ground, problem.goal)
-        self.lost_changes = 0  # changes of h in tables that were reset, plus one for each reset
+        # number of changes of h in tables that were reset, plus one for each reset; it keeps `h_changes` from falling
+        self.lost_changes = 0
         self._begin_visits()
         self.use_data(problem.grid, params)
         self.on_new_data()

@@ -66,7 +66,7 @@ class Pra(Abstracted, KernelAgent):
         return OwnCounts(super().own_counts().memory, self.database_bytes)
 
     def on_new_data(self) -> None:
-        """Allocate memory for the new hierarchy and drop the plan."""
+        """Allocate memory for the new levels of the abstraction, and drop the plan."""
         self.nodes = new_node_search(self.levels.parent.size)
         self.corridor = new_corridor(self.ground, self.levels.parent.size)
         self._set_up()

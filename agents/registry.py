@@ -59,7 +59,7 @@ BY_KEY = Specs({spec.key: spec for spec in SPECS})
 
 
 def register(spec: AgentSpec) -> None:
-    """Register a user-defined agent; a new version replaces the one before, in the same position."""
+    """Register a user-defined agent; a new version replaces the previous version at the same index of `SPECS`."""
     assert spec.is_own
     if spec.key in BY_KEY:
         SPECS[SPECS.index(BY_KEY[spec.key])] = spec

@@ -1,7 +1,8 @@
 """Base class of time-bounded best-first search: TB-WA*, TB-GBFS and their repeated versions.
 
-Paper: "Time-Bounded Best-First Search". For a changing map the paper gives no other rule than a restart; TB-WA* and
-TB-GBFS restart eagerly. Their repeated versions (rtb_wa.py, rtb_gbfs.py) have a parameter for eager or lazy restarts.
+Paper: "Time-Bounded Best-First Search". For a changing map the paper gives no other rule than a restart of the search;
+TB-WA* and TB-GBFS restart eagerly, which is after every change. Their repeated versions (rtb_wa.py, rtb_gbfs.py) have
+a parameter for eager or lazy restarts; a lazy restart takes place only if the change matters for the way ahead.
 """
 
 from collections.abc import Iterator, Mapping
@@ -80,7 +81,8 @@ class TbBfs(BestFirstAgent):
 
     def stamped(self) -> Iterator[GenerationTable]:
         yield from super().stamped()
-        # with reopening, links are not stamped; their table only has the positions of cells on the route
+        # Without reopening, an entry of `links` is valid only if the node of its cell belongs to the current search.
+        # With reopening there is no such condition: the table only has the indices of cells on the route.
         if not self.search.control[0].reopens:
             yield stamped_links(self.search, self.links)
 
@@ -107,7 +109,7 @@ class TbBfs(BestFirstAgent):
         )
 
     def view(self) -> AgentView:
-        if self.tile_width:  # one of many agents: do not fill its route arrays, which only this view would use
+        if self.tile_width:  # for one of many agents, do not fill its route arrays, because only this view needs them
             way = np.empty(self.problem.grid.cells, np.int32)
             path = way[: int(way_to(self.ground, self.search, int(self.state[0].end), way))]
             head = int((path == self.loc).argmax()) if path.size else 0
@@ -126,4 +128,4 @@ class TbGreedy(TbBfs):
         return 0.0, 1.0
 
     def _shortcut_weight(self) -> float:
-        return 0.0  # Algorithm 3 compares bounded costs, which a greedy search does not have
+        return 0.0  # Algorithm 3 of the paper compares bounds on costs, which a greedy search does not have

@@ -3,8 +3,8 @@
 One A* search from the start, sliced over ticks. After each slice the agent heads for the best open cell along a path
 traced back from that cell; if the agent is not on that path, it walks back along parents: back-moves.
 
-Paper: "TBA*: Time-Bounded A*". The limit R of a tick is the budget: the share r of it pays for expansions, the rest for
-tracing, with c trace steps for one expansion. Both enhancements of section 4.3 are parameters.
+Paper: "TBA*: Time-Bounded A*". The limit R of a tick is the budget: the share r of the budget pays for expansions, the
+rest for tracing, where c trace steps cost as much as one expansion. Both enhancements of section 4.3 are parameters.
 Known weakness: with a small budget the best open cell changes between distant cells, and the agent scrubs back and
 forth.
 """

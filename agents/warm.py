@@ -98,6 +98,7 @@ def part_key(kind: str, *, watched: bool) -> str:
 
 
 def _part(kind: str, *, watched: bool) -> Part:
+    """Return the part with all kernels of one kind of agents, or of crowds."""
     if kind == CROWD:
         return Part(part_key(kind, watched=watched), "crowds", walk_together)
 
