@@ -47,6 +47,7 @@ def happenings_of(branches: Sequence[Branch], after: int, until: int) -> list[Ha
 
 
 def _told(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, str]]:
+    """Yield (tick, caption) for all events of one branch."""
     yield from _edits(timeline, after, until)
     yield from _restart_captions(timeline, after, until)
 
@@ -55,6 +56,7 @@ def _told(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, str
 
 
 def _edits(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, str]]:
+    """Yield (tick, caption) for the edits of one branch; similar edits of one tick share a caption."""
     by_tick: dict[int, list[Command]] = {}
     for entry in timeline.entries():
         if entry.is_enabled and after < entry.tick <= until:

@@ -188,7 +188,7 @@ class Done:
     digests: tuple[str, ...]  # digest of each branch at the last tick
     is_over: bool  # whether the run was over at the last tick
     was_stopped: bool = False  # whether Ctrl+C ended the film early; the file has the frames recorded before that
-    alarms: tuple[str, ...] = ()  # messages about differences between this run and the saved one
+    alarms: tuple[str, ...] = ()  # messages about differences between the filmed run and the run saved in the session
 
     @property
     def seconds(self) -> float:

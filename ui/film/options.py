@@ -60,15 +60,16 @@ def kind_of(path: str | os.PathLike[str]) -> str:
 
 # --- videos ---------------------------------------------------------------------------------------
 
-# The perceptual tuning of the encoder, made for films, distorts colours, and here colours carry data. With tune=psnr
-# and finer chroma the worst flat cell of 8 px is off by 10 of 255 instead of 27; files grow by a third.
+# The perceptual tuning of the encoder, made for films, distorts colours, but here colours show data. With tune=psnr
+# and finer chroma, the worst colour error of a flat cell of 8 px is 10 of 255 instead of 27; files grow by a third.
 _TRUE_COLOURS = {"tune": "psnr", "x264-params": "chroma-qp-offset=-6"}
 _X264_PRESETS = {
     DRAFT: {"preset": "ultrafast", "crf": "26"},
     NORMAL: {"preset": "veryfast", "crf": "18", **_TRUE_COLOURS},
     HIGH: {"preset": "medium", "crf": "12", **_TRUE_COLOURS},
 }
-# crf 18 in yuv444p would be off by 24 of 255 on flat cells, and its files are more than half as large as lossless ones
+# With crf 18 in yuv444p, flat cells would be off by 24 of 255, and files would still be more than half as large as
+# lossless files.
 _X264_EXACT = {"preset": "veryfast", "qp": "0"}
 _VP9_PRESETS = {
     DRAFT: {"cpu-used": "9", "crf": "36"},
@@ -119,7 +120,8 @@ class Encoding:
         if self.codec == "libvpx-vp9":
             usual = {"deadline": "realtime", "b": "0", "row-mt": "1", "lag-in-frames": "0", "tile-columns": "2"}
             return {**usual, **(_VP9_EXACT if self.exact_colours else _VP9_PRESETS[self.preset])}
-        # Lookahead is limited to a quarter of a second, because the encoder's buffer is lost if the program is killed.
+        # The frames that the encoder holds back as its lookahead are lost if the program is killed, so the lookahead is
+        # limited to a quarter of a second.
         ahead = 0 if self.exact_colours else min(_X264_LOOKAHEAD_FRAMES[self.preset], self.fps // 4)
         chosen = _X264_EXACT if self.exact_colours else _X264_PRESETS[self.preset]
         return {**chosen, "bf": "0", "rc-lookahead": str(ahead)}

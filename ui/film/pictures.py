@@ -98,6 +98,7 @@ def _look(dressing: ViewOverrides, scale: int) -> Look:
 
 
 def _checked(size: tuple[int, int]) -> tuple[int, int]:
+    """Return the size unchanged; raise a ConfigError if a picture of this size would be too large."""
     if max(size) > 2 * MAX_PICTURE_SIDE or size[0] * size[1] > 4 * MAX_PIXELS:
         raise ConfigError(f"a picture of {size[0]} x {size[1]} pixels is too large; take a smaller scale")
     return size
@@ -166,11 +167,13 @@ def _require_panel(dressing: ViewOverrides, key: PanelKey) -> None:
 
 
 def _label(dressing: ViewOverrides, panel: PanelKey) -> str:
+    """Return the label of the panel's agent for the file name; "map" if the panel has no agent."""
     walker = dressing.desk.session.run.walker(panel)
     return walker.label if walker else "map"
 
 
 def _save(dressing: ViewOverrides, picture: pygame.Surface, labels: list[str]) -> Path:
+    """Write a picture to a new PNG file named after the agents, and return its path."""
     session = dressing.desk.session
     agent = session.focused_key.agent
     texts = picture_texts(session.run, recordings_folder(), dressing.as_view(), agent=agent, source=session.path)

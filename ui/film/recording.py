@@ -217,6 +217,7 @@ class Recording:
         self.host.show(Question(self.host, "Unfinished recordings", text, answers))
 
     def _recover(self, parts: list[Path]) -> None:
+        """Finish the part files of interrupted recordings, and notify the user of each result."""
         from ui.film.sinks import recover  # imports the codecs, which are slow to load, only when they are needed
 
         for part in parts:
@@ -249,6 +250,7 @@ class Recording:
         return right
 
     def _shown(self) -> list[tuple[Studio, Callable[[], None] | None, str]]:
+        """Return for each indicator, from right to left, its studio, the action of a click, and the command id."""
         shown: list[tuple[Studio, Callable[[], None] | None, str]] = [
             (studio, None, "record") for studio in self._finishing_studios
         ]

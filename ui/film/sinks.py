@@ -152,12 +152,14 @@ class _FolderSink:
         self._write()
 
     def _write(self) -> None:
+        """Write the last picture to a file with the next number."""
         with open(self._file(self._count), "xb") as file:
             self._count += 1
             file.write(self._last)
         self.bytes += len(self._last)
 
     def _file(self, number: int) -> Path:
+        """Return the path of the picture with this number, counted from 0."""
         return self.target / f"{number:0{_FILE_NUMBER_DIGITS}}{PICTURE}"
 
     def finish(self, progress: video.Progress) -> Path:
@@ -234,7 +236,7 @@ def _open_part(path: Path) -> tuple[Path, _PartFile]:
     """Create a part file for the first free name; return the target and the open file."""
     while True:
         target = free_name(path)
-        with suppress(FileExistsError):  # another process took the name since `free_name` checked it
+        with suppress(FileExistsError):  # another process has created the file since `free_name` checked its name
             return target, _PartFile(part_of(target))
 
 
@@ -257,9 +259,9 @@ class Status:
 
     frames: int  # number of pictures added, repeated ones included
     encoded: int  # number of these pictures that were passed to the encoder
-    seconds: float  # seconds of video
+    seconds: float  # seconds of video recorded so far
     bytes: int  # bytes written to the file so far
-    problem: str = ""  # message about why the recording stopped by itself; "": it has not
+    problem: str = ""  # message that says why the recording stopped by itself; "": it has not stopped
 
     @property
     def waiting(self) -> int:
@@ -392,6 +394,7 @@ class Recorder:
     # --- the worker thread ------------------------------------------------------------------------
 
     def _work(self) -> None:
+        """Encode the entries of the queue until `_END_JOB`; after a problem, only return their buffers."""
         while (job := self._jobs.get()) is not _END_JOB:
             if not self._problem:
                 self._take(job)
@@ -399,6 +402,7 @@ class Recorder:
                 self._free.put(job)
 
     def _take(self, job: Any) -> None:
+        """Encode one entry of the queue; store the message of an error in `_problem`."""
         try:
             if job is _REPEAT_JOB:
                 self._sink.repeat()

@@ -147,6 +147,7 @@ class Stage:
         return panels[self.part.number - 1 : self.part.number]
 
     def _places(self, count: int) -> Layout:
+        """Return the layout of the picture for this number of panels."""
         area = self._plan().panels
         if area is None:
             size, desk = self.size, self.desk
@@ -343,4 +344,5 @@ def _panel_layout(area: Box, size: tuple[int, int], scale: float, count: int, ma
 
 
 def _moved(box: Box, dx: int, dy: int) -> Box:
+    """Return a rectangle shifted by (dx, dy) pixels."""
     return (box[0] + dx, box[1] + dy, box[2], box[3])

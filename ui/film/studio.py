@@ -199,6 +199,7 @@ class Studio:
     # --- pipes ------------------------------------------------------------------------------------
 
     def _send(self, message: Message) -> None:
+        """Put a message into the outbox, from which a thread sends it to the worker."""
         self._outbox.put(message)
 
     def _write_messages(self) -> None:
@@ -212,6 +213,7 @@ class Studio:
             pipe.close()
 
     def _listen(self) -> None:
+        """Read the worker's reports in a thread; report a problem if the worker ends without a last report."""
         pipe = self._process.stdout
         assert pipe is not None
         for line in pipe:

@@ -97,6 +97,7 @@ class Encoder:
         self._encode()
 
     def _encode(self) -> None:
+        """Encode the last picture as the next frame, and write the packets that the codec returns."""
         self._last.pts = self.frames
         self._last.time_base = Fraction(1, self.encoding.fps)
         self.frames += 1
@@ -312,4 +313,5 @@ def _opaque_frame(frame: Any) -> Any:
 
 
 def _shape(frame: Any) -> dict[str, Any]:
+    """Return the options of a filter buffer for frames like this one."""
     return {"width": frame.width, "height": frame.height, "format": "bgra", "time_base": frame.time_base}

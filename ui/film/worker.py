@@ -32,6 +32,7 @@ class _Inbox:
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
+        """Read messages from the pipe into the queue, in a thread."""
         message: Message
         try:
             while True:
@@ -78,7 +79,7 @@ class _Reporter:
         with self._lock:
             if self.film is not None and not self.report.is_done:
                 self.report = replace(self.report, **self._progress(self.film))
-            # `changes` come last: path and size of the finished file replace the ones of the part file
+            # `changes` are applied last, so that path and size of the finished file replace those of the part file
             self.report = replace(self.report, **changes)
             if self.report != self._told:
                 self._told = self.report
@@ -87,6 +88,7 @@ class _Reporter:
                     self.pipe.flush()
 
     def _progress(self, film: Film) -> dict[str, Any]:
+        """Return the fields of the report that depend on the progress of the film."""
         status = film.recorder.status
         about = {"frames": status.frames, "seconds": status.seconds, "bytes": status.bytes, "tick": film.shown_tick}
         if self.report.phase == "filming":
@@ -125,6 +127,7 @@ def main() -> int:
 
 
 def _film(job: FilmJob, inbox: _Inbox, reporter: _Reporter) -> None:
+    """Film the run of the window, as its messages demand, until it stops or cancels the recording."""
     film = begin_film(job.replay, job.path, job.tick, job.options, job.look, _threads())
     film.is_cancelled = lambda: inbox.is_cancelled
     reporter.film = film
@@ -153,6 +156,7 @@ def _threads() -> int:
 
 
 def _apply_message(film: Film, message: Message) -> None:
+    """Do what a message of the window asks for: follow commands, film up to a tick, cut, or change the look."""
     match message:
         case Named(files):
             load_named_before(files)
@@ -167,6 +171,7 @@ def _apply_message(film: Film, message: Message) -> None:
 
 
 def _export(job: ExportJob, inbox: _Inbox, reporter: _Reporter) -> None:
+    """Film a range of ticks until it is complete or the window cancels the export."""
     reporter.end = job.ticks[1]
     threading.Thread(target=_listen_for_cancel, args=(inbox,), daemon=True).start()
 
@@ -202,6 +207,7 @@ def _listen_for_cancel(inbox: _Inbox) -> None:
 
 
 def _size(path: Path) -> int:
+    """Return the size in bytes of a file, or of all files in a folder of pictures."""
     return path.stat().st_size if path.is_file() else sum(file.stat().st_size for file in path.iterdir())
 
 
