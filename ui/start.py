@@ -200,7 +200,7 @@ def _compile_run_parts(window: pygame.Surface, settings: Settings, painter: Pain
 
 
 def made_data(window: pygame.Surface, settings: Settings, scenario: Scenario) -> bool:
-    """Compute the prepared data of the scenario's agents while the window shows the splash screen.
+    """Compute the prepared data (such as databases of the map) of the agents while a splash screen is shown.
 
     Returns:
         False if the user stopped the computation with Esc, else True.
@@ -254,6 +254,7 @@ def run(path: Path | None = None) -> int:
 
 
 def _run(surface: pygame.Surface, settings: Settings, path: Path | None, complaint: str | None) -> int:
+    """Open the first file, run the main loop, and end in order; return the exit code."""
     try:
         opened, path, stopped = _open_first_run(surface, settings, path)
     except (ConfigError, SystemExit):
@@ -268,7 +269,7 @@ def _run(surface: pygame.Surface, settings: Settings, path: Path | None, complai
     except Exception as error:
         app.safety.caught("a frame came to its end", error)
         return _exit_after_crash(app)
-    except KeyboardInterrupt:  # Ctrl+C in the terminal; the journal is kept, as after a kill
+    except KeyboardInterrupt:  # Ctrl+C in the terminal; the journal stays on disk, as after a kill of the process
         _close_background_work(app)
         raise
     if app.safety.should_abort:
@@ -364,11 +365,12 @@ def _close_background_work(app: App) -> None:
     """Close the window and stop background work; the process of a recording finishes its file by itself."""
     in_background = app.preparation.close, app.window.stop_study, app.window.recording.close
     for end in (*in_background, pygame.quit, give_up_ahead, give_up_all):
-        with suppress(Exception):  # after a fault, the part that failed may fail again here
+        with suppress(Exception):  # after a crash, the component that caused it may fail again here
             end()
 
 
 def _loop(app: App, kept_settings: SettingsKeeper) -> None:
+    """Run one frame after another until the window is closed or too many frames in a row have failed."""
     app.draw()  # draw once before the first frame lets time pass
     pace, status = Pace(), StatusFile()
     while app.window.is_open and not app.safety.should_abort:

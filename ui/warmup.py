@@ -75,7 +75,7 @@ class Painter:
         self._start_if_useful(())
 
     def want(self, kinds: Iterable[str]) -> None:
-        """Send the subprocess the kinds of the opened run's agents; start it first if it has not been needed so far."""
+        """Send the subprocess the kinds of the opened run's agents, after starting it if it is not running yet."""
         kinds = list(kinds)
         if self._process is None:
             self._start_if_useful(kinds)
@@ -146,6 +146,7 @@ def compile_beside(wanted: TextIO) -> None:
 
 
 def _listen(wanted: TextIO, asked: "SimpleQueue[str | None]") -> None:
+    """Put the keys that arrive on `wanted` into a queue, then None when the stream is closed."""
     for line in wanted:
         asked.put(line.strip())
     asked.put(None)

@@ -1,4 +1,4 @@
-"""Commands that switch layers on and off, one for each entry of `LAYERS`."""
+"""Commands that switch the layers of the map view (such as the path or the open list) on and off, one per layer."""
 
 from ui.commands.window import Window
 from ui.draw.layers import LAYERS, Layer

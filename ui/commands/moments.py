@@ -1,4 +1,7 @@
-"""Commands that list the notable moments of the run so far and seek to them."""
+"""Commands that list the notable moments of the run (such as restarts), up to the last computed tick, and seek to them.
+
+Two panels part at the first tick in which their agents differ.
+"""
 
 from ui.commands.window import Window
 from ui.dialogs.moments import Moments

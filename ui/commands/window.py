@@ -146,6 +146,7 @@ class Window:
             self._close()
 
     def _close(self) -> None:
+        """End the main loop after the current frame."""
         self.is_open = False
 
     def terminate(self) -> None:

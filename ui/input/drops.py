@@ -18,7 +18,7 @@ class Drops:
         self._waiting: list[Path] = []  # files dropped in earlier frames and not opened yet
 
     def take(self, name: str) -> None:
-        """Add a dropped file; `open` opens it at the end of the event handling of this frame."""
+        """Add a dropped file to the queue; `open` is called after all events of the frame."""
         self._new_drops.append(Path(name))
 
     def open(self) -> None:

@@ -84,8 +84,8 @@ class Keyboard:
     def _handle_control_key(self, event: pygame.event.Event) -> None:
         """Activate the focused control with Enter or Space; remove the focus with Escape."""
         canvas = self.window.canvas
-        spot = canvas.spot_named(canvas.focus_id or "")
-        if event.key == pygame.K_ESCAPE or spot is None or spot.action is None:
+        region = canvas.spot_named(canvas.focus_id or "")
+        if event.key == pygame.K_ESCAPE or region is None or region.action is None:
             canvas.focus_id = None
         else:
-            spot.action()
+            region.action()

@@ -45,7 +45,7 @@ class Pointer:
             self._handle_wheel(event.pos if hasattr(event, "pos") else pygame.mouse.get_pos(), event.y)
 
     def edits_in(self, panel: PanelKey) -> bool:
-        """Return whether a panel is the one edited by the current stroke, or by a press at the pointer."""
+        """Return whether the current stroke edits this panel; without a stroke, whether a press now would edit it."""
         editing = self.window.editor.panel
         return panel == (self.hover_panel if editing is None else editing)
 
@@ -76,17 +76,18 @@ class Pointer:
         self._shown_cursor = None if self.window.dialogs.dialog is not None else wanted
 
     def _cursor(self, position: Position) -> int:
+        """Return the cursor shape for a position: of the drag in progress, else of the control, else of the map."""
         window = self.window
-        spot, panel = window.canvas.held or window.canvas.hit_test(position), window.scene.panel_at(position)
+        region, panel = window.canvas.held or window.canvas.hit_test(position), window.scene.panel_at(position)
         carried = window.editor.carried
         if carried is not None:
             return pygame.SYSTEM_CURSOR_NO if window.editor.is_refused(carried[1]) else pygame.SYSTEM_CURSOR_SIZEALL
         if self._pan_drag is not None:
             return pygame.SYSTEM_CURSOR_SIZEALL
-        if spot is not None and spot.drag is not None:
-            return pygame.SYSTEM_CURSOR_SIZEWE if spot.box[2] > spot.box[3] else pygame.SYSTEM_CURSOR_SIZENS
-        if spot is not None and spot.action is not None:
-            is_text = spot.id.startswith("name:")
+        if region is not None and region.drag is not None:
+            return pygame.SYSTEM_CURSOR_SIZEWE if region.box[2] > region.box[3] else pygame.SYSTEM_CURSOR_SIZENS
+        if region is not None and region.action is not None:
+            is_text = region.id.startswith("name:")
             return pygame.SYSTEM_CURSOR_IBEAM if is_text else pygame.SYSTEM_CURSOR_HAND
         if panel is None:
             return pygame.SYSTEM_CURSOR_ARROW
@@ -106,15 +107,16 @@ class Pointer:
 
     def _handle_button_down(self, position: Position, button: int) -> None:
         window = self.window
-        panel, spot = window.scene.panel_at(position), window.canvas.hit_test(position)
+        panel, region = window.scene.panel_at(position), window.canvas.hit_test(position)
         if window.state.menu is not None:
-            self._press_while_menu_open(spot)
+            self._press_while_menu_open(region)
             return
-        if panel is None or (spot is not None and spot.action is not None):  # a control, perhaps one over a map
+        # a press outside all maps, or on a control, which may be drawn over a map
+        if panel is None or (region is not None and region.action is not None):
             if button == RIGHT:
                 window.state.menu = menu_at(window, position)
-            elif button == LEFT and spot is not None:
-                self._press_control(spot, position)
+            elif button == LEFT and region is not None:
+                self._press_control(region, position)
             return
         shown, boxes = panel
         changes_focus = shown.key != window.session.focused_key
@@ -126,24 +128,21 @@ class Pointer:
         elif button == LEFT:
             self._press_map(shown, boxes, position, button)
 
-    def _press_while_menu_open(self, spot: HitRegion | None) -> None:
-        """Handle a press while a menu is open: run the item under the pointer, or close the menu after a press outside.
-
-        A press outside has no other effect.
-        """
-        if spot is not None and spot.id.startswith("menu:") and spot.action is not None:
-            spot.action()
-        elif spot is None or spot.id != "menu":
+    def _press_while_menu_open(self, region: HitRegion | None) -> None:
+        """Handle a press while a menu is open: run the item under the pointer; a press outside only closes the menu."""
+        if region is not None and region.id.startswith("menu:") and region.action is not None:
+            region.action()
+        elif region is None or region.id != "menu":
             self.window.state.menu = None
 
-    def _press_control(self, spot: HitRegion, position: Position) -> None:
+    def _press_control(self, region: HitRegion, position: Position) -> None:
         canvas = self.window.canvas
         canvas.focus_id = None
-        if spot.drag:
-            canvas.held = spot
-            spot.drag(position)
-        elif spot.action:
-            spot.action()
+        if region.drag:
+            canvas.held = region
+            region.drag(position)
+        elif region.action:
+            region.action()
 
     def _press_map(self, shown: Panel, boxes: PanelBoxes, position: Position, button: int) -> None:
         window = self.window
@@ -219,7 +218,7 @@ class Pointer:
             self._end_stroke()
 
     def let_go(self) -> None:
-        """End presses, drags and strokes after a button-up event that a dialog has consumed."""
+        """End the press, drag or stroke in progress, after a dialog has consumed the button-up event."""
         self._release_controls()
         self._end_stroke()
 
@@ -247,7 +246,7 @@ class Pointer:
             self._move_over(position)
 
     def _move_over(self, position: Position) -> None:
-        """Continue the current stroke, which may leave its panel and return, and update what is hovered."""
+        """Continue the current stroke, which may leave its panel and return, and update the hovered cell and panel."""
         self._begin_pending_press(position)
         window, editing = self.window, self.window.editor.panel
         panel = window.scene.panel_at(position) if editing is None else window.scene.panel_of(editing)
@@ -267,11 +266,11 @@ class Pointer:
 
         A click that only focuses a panel or opens a menu must not edit the map; a drag edits from its first cell on.
         """
-        if self._waiting is None or (found := self.window.scene.panel_of(self._waiting[0])) is None:
+        if self._waiting is None or (panel := self.window.scene.panel_of(self._waiting[0])) is None:
             return
-        if self.window.scene.point_at(*found, position) != self.window.scene.point_at(*found, self._waiting[1]):
-            (_, begun, button), self._waiting = self._waiting, None
-            self._press_map(*found, begun, button)
+        if self.window.scene.point_at(*panel, position) != self.window.scene.point_at(*panel, self._waiting[1]):
+            (_, press_position, button), self._waiting = self._waiting, None
+            self._press_map(*panel, press_position, button)
 
     def _handle_wheel(self, position: Position, steps: int) -> None:
         window = self.window
@@ -281,6 +280,6 @@ class Pointer:
             x, y = position[0] - boxes.map[0], position[1] - boxes.map[1]
             window.move_camera(shown.key, lambda c: c.zoomed_at(x, y, ZOOM_STEP**steps))
             return
-        spot = window.canvas.wheel_spot_at(position)
-        if spot and spot.wheel:
-            spot.wheel(1 if steps > 0 else -1)
+        region = window.canvas.wheel_spot_at(position)
+        if region and region.wheel:
+            region.wheel(1 if steps > 0 else -1)
