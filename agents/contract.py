@@ -38,10 +38,15 @@ class BrokenError(AssertionError):
     """An agent violates a rule; the text describes the violation."""
 
 
-def must(holds: object, violation: str) -> None:
-    """Raise a BrokenError with the text `violation` unless the condition holds."""
+def must(holds: object, what: str) -> None:
+    """Raise a BrokenError unless the condition holds.
+
+    Args:
+        holds: Condition.
+        what: Description of the violation if the condition does not hold, such as "shows a path with gaps".
+    """
     if not holds:
-        raise BrokenError(violation)
+        raise BrokenError(what)
 
 
 class Board:

@@ -35,8 +35,8 @@ class Film:
 
     def __init__(self, rerun: Rerun, stage: Stage, recorder: Recorder, options: FilmOptions) -> None:
         self.rerun, self.stage, self.recorder, self.options = rerun, stage, recorder, options
-        self.next_tick = rerun.tick  # tick of the next frame
-        self._present = rerun.tick  # tick that the run in the followed window has reached
+        # tick of the next frame, and tick that the run in the followed window has reached
+        self.next_tick = self._present = rerun.tick
         self.frames = 0  # number of frames recorded so far, including frames repeated while the video was held
         self.shown_tick = -1  # tick of the last frame; -1: none since the last cut
         self._told = rerun.tick  # last tick whose events have been turned into captions
