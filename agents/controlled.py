@@ -54,7 +54,7 @@ class Controlled(Abstracted, LearningAgent):
     control: Any
     visits_of_start = 1  # visits already counted for the agent's cell when a run, a trial or a new goal begins
 
-    # --- data ---
+    # --- prepared data ---
 
     def _take(self) -> None:
         super()._take()

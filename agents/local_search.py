@@ -39,14 +39,14 @@ class LocalSearchAgent(LearningAgent):
         super().__init__(problem, params)
         self.space = local_search.new_space(problem.grid.cells, problem.watched)
 
-    def _walks_all(self) -> bool:
+    def _walks_whole_path(self) -> bool:
         return self.params.get("moves") == "all"
 
     def _drops_cut_plan(self) -> bool:
         if not learner.is_cut(self.ground, self.space.path, self.state):
             return False
         self._drop_plan()
-        return self._walks_all()
+        return self._walks_whole_path()
 
     def searches(self) -> tuple[Search, ...]:
         return (self.space.search,)
@@ -56,7 +56,7 @@ class LocalSearchAgent(LearningAgent):
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         n = min(int(self.params["lookahead"]) or budget, budget)
-        return int(self.call(local_search.run, n, self.backup, self.exit_rule, self._walks_all(), rows))
+        return int(self.call(local_search.run, n, self.backup, self.exit_rule, self._walks_whole_path(), rows))
 
     def view(self) -> AgentView:
         st, search = self.state[0], self.space.search

@@ -31,7 +31,7 @@ class SlicedAgent(BestFirstAgent):
         self._reset(problem.start)
 
     def _aside(self) -> int:
-        """Return the neighbour to which the agent shuttles while it waits; -1: it stays in place."""
+        """Return the neighbour between which and its start the agent walks while it waits; -1: it stays in place."""
         return -1
 
     def _reset(self, start: int) -> None:
