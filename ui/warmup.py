@@ -30,12 +30,12 @@ from ui import child
 from ui.draw.warm_pictures import warm_crowd_picture, warm_first_picture, warm_pictures
 
 
-def _first_picture_of(kind: str, key: str) -> Part:
+def _first_picture_part(kind: str, key: str) -> Part:
     return Part(key, "the map as it is drawn", lambda: warm_first_picture(kind))
 
 
-FIRST_PICTURE = _first_picture_of("tb-wa", "first-picture")
-LEARNERS_PICTURE = _first_picture_of("lrta", "first-picture-learning")
+FIRST_PICTURE = _first_picture_part("tb-wa", "first-picture")
+LEARNERS_PICTURE = _first_picture_part("lrta", "first-picture-learning")
 CROWD_PICTURE = Part("crowd-picture", "crowds as they are drawn", warm_crowd_picture)
 DRAWING = Part("drawing", "everything that can be drawn", warm_pictures)
 

@@ -19,7 +19,7 @@ def record(window: Window) -> None:
 
 
 def _take(window: Window, save: Callable[[ViewOverrides], Path]) -> None:
-    """Save a picture, and notify the user of its path or of the error.
+    """Save a picture, and notify the user of the path of the file, or of the error.
 
     Args:
         window: Window to draw.

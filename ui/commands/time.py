@@ -52,7 +52,7 @@ def step_100(window: Window) -> None:
     _step(window, 100)
 
 
-def _seek_by(window: Window, ticks: int) -> None:
+def _seek_by_ticks(window: Window, ticks: int) -> None:
     """Seek by a number of ticks from the current tick; a negative number seeks backwards."""
     if ticks < 0 and window.session.tick == 0:
         window.say("this is tick 0")
@@ -61,17 +61,17 @@ def _seek_by(window: Window, ticks: int) -> None:
 
 @command(", Left", "One tick back", repeats=True)
 def step_back(window: Window) -> None:
-    _seek_by(window, -1)
+    _seek_by_ticks(window, -1)
 
 
 @command("Shift+Left", "Ten ticks back", repeats=True)
 def step_back_10(window: Window) -> None:
-    _seek_by(window, -10)
+    _seek_by_ticks(window, -10)
 
 
 @command("PageUp", "A hundred ticks back", repeats=True)
 def step_back_100(window: Window) -> None:
-    _seek_by(window, -100)
+    _seek_by_ticks(window, -100)
 
 
 @command("Home", "To tick 0")

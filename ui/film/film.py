@@ -279,13 +279,13 @@ def begin_film(
     Raises:
         ConfigError: The run ends before the first tick, the panel does not exist, or the file cannot be written.
     """
-    rerun = _rerun_at(replay, first, options.part)
+    rerun = _begin_rerun_at(replay, first, options.part)
     recorder = Recorder(path, options.size, options.fps, options.preset, options.exact_colours, threads=threads)
     options = replace(options, fps=recorder.fps)
     return Film(rerun, make_stage(rerun, options, look or Look()), recorder, options)
 
 
-def _rerun_at(replay: Replay, tick: int, part: Part) -> Rerun:
+def _begin_rerun_at(replay: Replay, tick: int, part: Part) -> Rerun:
     rerun = replay.begin()
     reached = rerun.go_to(tick)
     if reached < tick:
@@ -339,7 +339,7 @@ def picture(replay: Replay, ticks: tuple[int, int | None], options: FilmOptions,
         A film whose `stage` holds the picture.
     """
     first, end = checked_range(ticks)
-    rerun = _rerun_at(replay, first, options.part)
+    rerun = _begin_rerun_at(replay, first, options.part)
     rerun.go_to(LAST_TICK if end is None else end - 1)
     film = Film(rerun, make_stage(rerun, options, look or Look()), _DiscardingRecorder(), options)  # type: ignore[arg-type]
     film.shoot_last()

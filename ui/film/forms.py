@@ -124,7 +124,7 @@ class RecordDialog(FormDialog):
 
     def __init__(self, host: Host, begin: Callable[[Values], None]) -> None:
         self.begin = begin
-        self.hint = self._hint_of(host)
+        self.hint = self._title_hint(host)
         self.values: Values = dict(_remembered_values)
         self.params: tuple[Param, ...] = PARAMS
         super().__init__(host)
@@ -152,7 +152,7 @@ class RecordDialog(FormDialog):
         self.values[RATE.name] = chosen
         self.form.offer(RATE.name, rates, chosen, remark)
 
-    def _hint_of(self, host: Host) -> str:
+    def _title_hint(self, host: Host) -> str:
         """Return the text about the recorded ticks that follows the title."""
         hint = "; {key:record} stops. {key:export_video}: ticks that have passed"
         return f"from tick {host.session.tick:,} on" + host.commands.worded(hint)
@@ -160,7 +160,7 @@ class RecordDialog(FormDialog):
     def update(self, seconds: float = 1 / 60) -> None:
         super().update(seconds)
         self.form.update(seconds)
-        if self.hint != (hint := self._hint_of(self.host)):  # a seek that was in progress has changed the tick
+        if self.hint != (hint := self._title_hint(self.host)):  # a seek that was in progress has changed the tick
             self.set_title(self.title, hint)
 
     def reveal(self, control: object) -> None:
@@ -195,7 +195,7 @@ class ExportDialog(RecordDialog):
         self._has_parent = has_parent
         super().__init__(host, begin)
 
-    def _hint_of(self, host: Host) -> str:
+    def _title_hint(self, host: Host) -> str:
         return "of any ticks of the run; the window can be used meanwhile"
 
     def build(self) -> None:

@@ -124,7 +124,7 @@ def _first_limited_tick(milliseconds: float, state: BranchState) -> int | None:
 
 
 class Rerun:
-    """Run that is recomputed from a replay, without edits or focus of its own."""
+    """Run that is recomputed from a replay; it has no edits and no focus other than those of the replay."""
 
     def __init__(self, replay: Replay) -> None:
         self.replay = replay

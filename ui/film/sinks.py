@@ -72,7 +72,7 @@ class _VideoSink:
     """Video, written to a part file until it is finished."""
 
     def __init__(self, path: Path, size: tuple[int, int], encoding: Encoding, threads: int) -> None:
-        self.target, self._file = _open_part(path)
+        self.target, self._file = _create_part_file(path)
         self.part = part_of(self.target)
         enter_journal(self.part)
         try:
@@ -140,7 +140,7 @@ class _FolderSink:
     """Folder of numbered pictures."""
 
     def __init__(self, path: Path) -> None:
-        self.target = _new_folder(path)
+        self.target = _create_picture_folder(path)
         self.bytes = self._count = 0
         self._last = b""  # last picture, as the content of a PNG file
 
@@ -232,7 +232,7 @@ class _PartFile(FileIO):
         return done
 
 
-def _open_part(path: Path) -> tuple[Path, _PartFile]:
+def _create_part_file(path: Path) -> tuple[Path, _PartFile]:
     """Create a part file for the first free name; return the target and the open file."""
     while True:
         target = free_name(path)
@@ -240,7 +240,7 @@ def _open_part(path: Path) -> tuple[Path, _PartFile]:
             return target, _PartFile(part_of(target))
 
 
-def _new_folder(path: Path) -> Path:
+def _create_picture_folder(path: Path) -> Path:
     if os.path.isdir(path) and not any(path.iterdir()):
         return path
     while True:

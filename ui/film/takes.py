@@ -147,13 +147,15 @@ def recoverable(folders: Iterable[str | os.PathLike[str]] = ()) -> list[Leftover
     The recordings folder, the given folders and the paths in the journal are searched. Files that are still being
     written are left out.
     """
-    places = {part.resolve(): None for folder in (recordings_folder(), *folders) for part in _parts_in(Path(folder))}
+    places = {
+        part.resolve(): None for folder in (recordings_folder(), *folders) for part in _part_files_in(Path(folder))
+    }
     places |= dict.fromkeys(_journalled_parts())
     found = [leftover for part in places if (leftover := _leftover_of(part))]
     return sorted(found, key=lambda leftover: -leftover.written_at)
 
 
-def _parts_in(folder: Path) -> list[Path]:
+def _part_files_in(folder: Path) -> list[Path]:
     with suppress(OSError):
         return sorted(folder.glob(f"*{PART_SUFFIX}"))
     return []

@@ -154,14 +154,14 @@ def finish(part: Path, target: Path, progress: Progress = _no_progress) -> None:
         if target.suffix.lower() == GIF:
             _make_gif(part, target, progress)
         else:
-            _remux(part, target, progress)
+            _copy_frames_to_container(part, target, progress)
     except BaseException:
         with suppress(OSError):
             target.unlink()
         raise
 
 
-def _remux(part: Path, target: Path, progress: Progress) -> None:
+def _copy_frames_to_container(part: Path, target: Path, progress: Progress) -> None:
     """Copy the encoded frames unchanged into another container.
 
     Matroska rounds times to milliseconds, so the exact time of every frame is computed from its index.
@@ -174,7 +174,7 @@ def _remux(part: Path, target: Path, progress: Progress) -> None:
         rate = stream.average_rate or Fraction(30)
         copy.time_base = 1 / rate
         length = max(1, part.stat().st_size)
-        for index, packet in enumerate(_packets(source, stream)):
+        for index, packet in enumerate(_complete_packets(source, stream)):
             progress(min(1.0, (packet.pos or 0) / length))
             packet.stream = copy
             packet.time_base = 1 / rate
@@ -183,7 +183,7 @@ def _remux(part: Path, target: Path, progress: Progress) -> None:
             file.mux(packet)
 
 
-def _packets(source: Any, stream: Any) -> Iterator[Any]:
+def _complete_packets(source: Any, stream: Any) -> Iterator[Any]:
     """Yield the complete packets of a file; the file may end in the middle of a packet."""
     try:
         for packet in source.demux(stream):
@@ -207,7 +207,7 @@ def pictures(part: Path) -> Iterator[Any]:
 def count_pictures(path: Path) -> int:
     """Return the number of frames of a video, without decoding them."""
     with av.open(str(path)) as source:
-        return sum(1 for _ in _packets(source, source.streams.video[0]))
+        return sum(1 for _ in _complete_packets(source, source.streams.video[0]))
 
 
 def seconds_of(path: Path) -> float:
@@ -249,7 +249,7 @@ def _palette(part: Path, progress: Callable[[int], None]) -> Any:
     graph = None
     for index, frame in enumerate(pictures(part)):
         if graph is None:
-            graph = _new_graph()
+            graph = _empty_filter_graph()
             source = graph.add_buffer(template=None, **_shape(frame))
             # No entry is reserved for transparency, because these pictures have none.
             maker = graph.add("palettegen", "stats_mode=full:reserve_transparent=0")
@@ -267,7 +267,7 @@ def _palette(part: Path, progress: Callable[[int], None]) -> Any:
     return graph.pull()
 
 
-def _new_graph() -> Any:
+def _empty_filter_graph() -> Any:
     """Return an empty filter graph, typed as Any: PyAV's annotations lack the format names that its code accepts."""
     return av.filter.Graph()
 
@@ -277,7 +277,7 @@ def _frames_in_palette(part: Path, palette: Any) -> Iterator[Any]:
     graph = None
     for frame in pictures(part):
         if graph is None:
-            graph = _new_graph()
+            graph = _empty_filter_graph()
             source = graph.add_buffer(template=None, **_shape(frame))
             colours = graph.add_buffer(width=16, height=16, format="bgra", time_base=Fraction(1, 1000))
             user = graph.add("paletteuse", "dither=none:diff_mode=rectangle")

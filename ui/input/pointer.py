@@ -116,7 +116,7 @@ class Pointer:
             if button == RIGHT:
                 window.state.menu = menu_at(window, position)
             elif button == LEFT and region is not None:
-                self._press_control(region, position)
+                self._press_on_control(region, position)
             return
         shown, boxes = panel
         changes_focus = shown.key != window.session.focused_key
@@ -126,7 +126,7 @@ class Pointer:
         elif button == RIGHT or changes_focus:
             self._waiting = (shown.key, position, button)
         elif button == LEFT:
-            self._press_map(shown, boxes, position, button)
+            self._press_on_map(shown, boxes, position, button)
 
     def _press_while_menu_open(self, region: HitRegion | None) -> None:
         """Handle a press while a menu is open: run the item under the pointer; a press outside only closes the menu."""
@@ -135,7 +135,7 @@ class Pointer:
         elif region is None or region.id != "menu":
             self.window.state.menu = None
 
-    def _press_control(self, region: HitRegion, position: Position) -> None:
+    def _press_on_control(self, region: HitRegion, position: Position) -> None:
         canvas = self.window.canvas
         canvas.focus_id = None
         if region.drag:
@@ -144,7 +144,7 @@ class Pointer:
         elif region.action:
             region.action()
 
-    def _press_map(self, shown: Panel, boxes: PanelBoxes, position: Position, button: int) -> None:
+    def _press_on_map(self, shown: Panel, boxes: PanelBoxes, position: Position, button: int) -> None:
         window = self.window
         mods = usual(pygame.key.get_mods())
         point = window.scene.point_at(shown, boxes, position)
@@ -270,7 +270,7 @@ class Pointer:
             return
         if self.window.scene.point_at(*panel, position) != self.window.scene.point_at(*panel, self._waiting[1]):
             (_, press_position, button), self._waiting = self._waiting, None
-            self._press_map(*panel, press_position, button)
+            self._press_on_map(*panel, press_position, button)
 
     def _handle_wheel(self, position: Position, steps: int) -> None:
         window = self.window
