@@ -16,7 +16,6 @@ from cli import experiment
 from cli.arguments import Arguments, run_module
 from cli.report import report_of
 from cli.report.page import heading, section
-from sim.experiments.code_version import code_version
 from sim.experiments.spec import SIZES, presentation_of
 from sim.experiments.store import open_for_reading
 from sim.files.disk import write_atomically
@@ -83,7 +82,7 @@ def record_runs(results: Path) -> None:
     for name in names():
         if (results / name).is_dir():
             with open_for_reading(results / name) as store:
-                size, program = store.meta("size"), store.meta("plan")[: len(code_version())]
+                size, program = store.meta("size"), store.program
             table = (results / name / "results.csv").read_bytes()
             rows = len(table.splitlines()) - 1
             digest = sha256(table).hexdigest()

@@ -111,7 +111,7 @@ def check(store: Store, spec: Specification, count: int, row: int | None = None)
         for text in _row_differences(store, spec, number, rows):
             wrong += 1
             progress.say(text)
-    same = "" if store.meta("plan").startswith(code_version()) else "; the program has changed since"
+    same = "" if store.program == code_version() else "; the program has changed since"
     progress.say(f"{len(chosen) - wrong:,} of {len(chosen):,} rows as they were{same}", sys.stdout)
     return 1 if wrong else 0
 

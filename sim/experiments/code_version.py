@@ -12,6 +12,7 @@ from hashlib import blake2b
 
 from sim.program import ROOT
 
+VERSION_LENGTH = 16  # number of hexadecimal digits of code_version()
 _IGNORED_PACKAGES = ("experiments", "files", "time")  # packages of sim/ on which no result of a run depends
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -23,7 +24,7 @@ _IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 @cache
 def code_version() -> str:
     """Return a digest of all sources on which results depend."""
-    digest = blake2b(digest_size=8)
+    digest = blake2b(digest_size=VERSION_LENGTH // 2)
     for folder in ("sim", "agents"):
         for source in sorted((ROOT / folder).rglob("*.py")):
             parts = source.relative_to(ROOT).parts

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sim.experiments.code_version import code_version
+from sim.experiments.code_version import VERSION_LENGTH, code_version
 from sim.experiments.columns import MEASURED, OF_WHO_ARRIVED, OF_WHOLE_RUNS, PLANNED, TIMES, Column
 from sim.experiments.frame import DamageError, Frame, frame_of, shared_out
 from sim.experiments.plan import planned_rows
@@ -112,6 +112,11 @@ class Store:
     def meta(self, name: str) -> str:
         found = next(self._ask("SELECT value FROM meta WHERE name = ?", name), None)
         return str(found[0]) if found else ""
+
+    @property
+    def program(self) -> str:
+        """Return the code_version() of the program that made the plan and its results; "" before there is a plan."""
+        return self.meta("plan")[:VERSION_LENGTH]
 
     def remember(self, name: str, value: str) -> None:
         with self._write_transaction():
