@@ -3,9 +3,10 @@
 BACKMOVE_RECORD_LINES=FILE    append a JSON object per test to FILE: id, processor seconds, whether it passed, lines
 BACKMOVE_RUN_TESTS=FILE       run only the tests in FILE, a JSON list of [id, seconds], in that order
 
-Lines are recorded with sys.settrace, since Python 3.11 has no sys.monitoring. A code object is traced only until all
-of its lines were executed, or until MAX_REPEATS events in a row were of known lines: tracing every iteration of an
-uncompiled kernel would take hours. A line that a loop first reaches after that is not recorded.
+Lines are recorded with sys.monitoring, which reports each line once and then costs nothing. Python 3.11 has only
+sys.settrace: there, a code object is traced until all of its lines were executed, or until MAX_REPEATS events in a row
+were of known lines, since tracing every iteration of an uncompiled kernel would take hours. A line that a loop first
+reaches after that is not recorded.
 """
 
 import faulthandler
@@ -25,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 WATCHED = ("sim", "agents", "ui/model")
 MAX_REPEATS = 2000  # events in a row without a new line
 MAX_TRACED_S = 10.0  # of processor time: a test is traced no longer than that
-MAX_RECORDED_S = 30.0  # of processor time: a test that takes longer uncompiled ends the process, and is left out
+MAX_RECORDED_S = 12.0  # of processor time: a test that takes longer uncompiled ends the process, and is left out
 MAX_WAITED_S = 300.0  # the same by the clock, for a test that waits
 _CLOCK_EVERY = 4096  # calls between two looks at the clock
 
@@ -58,8 +59,42 @@ class _Code:
         return self.trace
 
 
-class _Recorder:
-    """The lines that one test executes, in all threads that it starts."""
+class _Monitor:
+    """The lines that one test executes, in all threads, by sys.monitoring (Python 3.12 and later)."""
+
+    def __init__(self) -> None:
+        self.masks: dict[str, int] = {}
+        self.paths: dict[str, str] = {}
+
+    def start(self) -> None:
+        monitoring = sys.monitoring
+        monitoring.use_tool_id(monitoring.COVERAGE_ID, "mutants")
+        monitoring.register_callback(monitoring.COVERAGE_ID, monitoring.events.LINE, self.line)
+        monitoring.set_events(monitoring.COVERAGE_ID, monitoring.events.LINE)
+        monitoring.restart_events()  # lines that an earlier test executed are reported again
+
+    def stop(self) -> None:
+        monitoring = sys.monitoring
+        monitoring.set_events(monitoring.COVERAGE_ID, 0)
+        monitoring.register_callback(monitoring.COVERAGE_ID, monitoring.events.LINE, None)
+        monitoring.free_tool_id(monitoring.COVERAGE_ID)
+
+    def line(self, code: CodeType, number: int) -> Any:
+        name = code.co_filename
+        if name not in self.paths:
+            self.paths[name] = _watched_path(name)
+        path = self.paths[name]
+        if path:
+            self.masks[path] = self.masks.get(path, 0) | 1 << number
+        return sys.monitoring.DISABLE
+
+    def lines(self) -> dict[str, str]:
+        """Return the executed lines of each file as a bit mask in hexadecimal digits."""
+        return {path: f"{mask:x}" for path, mask in self.masks.items()}
+
+
+class _Tracer:
+    """The lines that one test executes, in all threads that it starts, by sys.settrace (Python 3.11)."""
 
     def __init__(self) -> None:
         self.codes: dict[int, _Code | None] = {}
@@ -146,7 +181,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     _append({"begun": item.nodeid})
     _limit_processor(MAX_RECORDED_S)
     faulthandler.dump_traceback_later(MAX_WAITED_S, exit=True)
-    recorder, began = _Recorder(), _processor_s()
+    recorder, began = (_Monitor if hasattr(sys, "monitoring") else _Tracer)(), _processor_s()
     recorder.start()
     try:
         result = yield

@@ -32,7 +32,7 @@ T, R = TypeVar("T"), TypeVar("R")
 NOT_ASKED = frozenset({"test_mutants.py", "test_mutation_sites.py", "test_wheel.py", "test_real_window.py"})
 """Test files that compare source texts, or need minutes or a display."""
 
-MAX_TEST_S = 20.0  # a test that takes longer uncompiled is not asked
+MAX_TEST_S = 10.0  # a test that takes longer uncompiled is not asked
 MAX_TESTS_S = (
     240.0  # of recorded time for one mutant: where its lines are executed by more tests, the fastest are asked
 )

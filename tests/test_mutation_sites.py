@@ -165,7 +165,7 @@ def test_a_test_that_takes_too_long_is_left_out_and_those_after_it_are_recorded(
     (tmp_path / "0").mkdir()
     root, file = small_program(tmp_path / "0"), tmp_path / "0" / "tests" / "test_walk.py"
     plugin = root / "tests" / "mutation_plugin.py"
-    plugin.write_text(plugin.read_text(encoding="utf-8").replace("MAX_RECORDED_S = 30.0", "MAX_RECORDED_S = 0.5"))
+    plugin.write_text(plugin.read_text(encoding="utf-8").replace("MAX_RECORDED_S = 12.0", "MAX_RECORDED_S = 0.5"))
     endless = "def test_endless():\n    while True: pass\n"
     file.write_text(endless + file.read_text(encoding="utf-8"), encoding="utf-8")
     random_mutants._record(root, file, tmp_path / "lines.jsonl")
