@@ -265,7 +265,7 @@ def test_markdown_shows_texts_as_they_are(text: str) -> None:
     assert not set(bare) & set("*_`<>[]|~$\\") and not re.search(r"&[a-z#]", bare)
 
 
-def test_titles_notes_and_labels_are_no_markdown(tmp_path: Path) -> None:
+def test_titles_notes_and_labels_are_plain_text_but_for_code(tmp_path: Path) -> None:
     text = (
         TINY.replace(", lrta]", ', {kind: lrta, label: "a|b <i>*_`"}]')
         + """title: "# *one* | <two>"
@@ -279,7 +279,7 @@ claims: [{claim: "x | *y*", value: cost, between: [0, 1], why: "`because`"}]
         said = section(report_of(store, is_short=True))
     for words in (
         r"## \# \*one\* \| \<two\>",
-        r"\- a \`list\` \[of\](x)",
+        r"\- a `list` \[of\](x)",
         r"1\. & more \&amp; \$x\$",
         r"**T \*\_.** \_n\_ \| \<b\>",
         r"| a\|b \<i\>\*\_\` |",
@@ -620,6 +620,17 @@ def test_a_figure_of_ratios() -> None:
     assert chart.y == "cost: TBA* / LRTA*" and not chart.series[0].spans
 
 
+def test_figures_of_mean_cost_ratios_show_medians_and_give_the_maximum() -> None:
+    rows = [{"budget": k, "suboptimality": ratio} for k in (1, 4) for ratio in (1.0, 1.0 + k, 10.0 * k)]
+    for kind, x in (("lines", "budget"), ("scatter", "expansions/moves")):
+        chart = chart_from(f"[{{name: f, kind: {kind}, x: {x}, y: suboptimality, by: part}}]", made(rows))
+        assert sorted(chart.series[0].tails) == [(2.0, 10.0), (5.0, 40.0)] and chart.note == "Maximum of a run: all 40."
+        assert "medians-0" in figures.as_bytes(figures.draw(chart), "svg").decode()
+        assert figures.draw(chart).axes[0].get_legend() is not None
+    plain = chart_from("[{name: f, kind: lines, x: budget, y: cost, by: part}]", made(rows))
+    assert not plain.series[0].tails and plain.note == ""
+
+
 def test_runs_without_an_x_lie_level_in_the_colour_of_their_curve() -> None:
     weighted = [{"params": f'{{"weight": {w}}}', "budget": k, "cost": w * k} for w in (1.0, 3.0) for k in (1, 16)]
     frame = made([*weighted, *({"agent": "lrta", "budget": k, "cost": 5.0 + k} for k in (1, 16, 64))])
@@ -637,7 +648,7 @@ def test_a_figure_with_a_cut_off_and_ends_of_its_own() -> None:
     assert [x for x, _ in chart_from(whole, made(rows)).series[0].points] == [1.0, 5.0, 10.0]
     chart = chart_from(whole.replace("cutoff: 20", "zoom: {x: [0, 20], y: [1, 6]}"), made(rows))
     assert chart.series[0].points == ((5.0, 4.0), (10.0, 2.0)) and len(chart.series[0].words) == 2
-    assert chart.note == "2 points lie outside."
+    assert chart.note == "Maximum of a run: all 20. 2 points lie outside."
     assert figures.draw(chart).axes[0].get_xlim() == (0.0, 20.0)
 
 

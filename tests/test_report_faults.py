@@ -16,6 +16,7 @@ from sim.experiments.charts import Chart, Series
 from sim.experiments.frame import Frame
 from sim.experiments.spec import presentation_of
 from sim.experiments.store import FILE, Store, open_for_reading
+from sim.experiments.tables import escaped_html, escaped_lines
 from sim.files.yaml import write_yaml
 from sim.params import ConfigError
 
@@ -391,3 +392,9 @@ def test_a_presentation_names_what_it_leaves_out() -> None:
     spec = presentation_of(text, "x.yaml")
     assert [claim.text for claim in spec.claims] == ["y"]
     assert spec.left_out == ("x.yaml:8: claims[0].value: no measure 'cots'; did you mean 'cost'?",)
+
+
+def test_code_in_notes_stays_code_and_everything_else_is_escaped() -> None:
+    text = "# run `a_b <c>` and *d* <e> `f"
+    assert escaped_lines(text) == r"\# run `a_b <c>` and \*d\* \<e\> \`f"
+    assert escaped_html(text) == "# run <code>a_b &lt;c&gt;</code> and *d* &lt;e&gt; `f"

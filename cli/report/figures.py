@@ -30,6 +30,8 @@ _CROSS_STYLE: dict[str, Any] = {
     "markeredgewidth": 0.7,
     "zorder": 3,
 }
+_MEDIAN = "bar: median of the runs"
+_MEDIAN_STYLE: dict[str, Any] = {"linestyle": "none", "marker": "_", "markersize": 9.0, "markeredgewidth": 1.1}
 _MAX_LABEL_CHARS = 50  # maximum number of characters in a line of an axis label
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#8A8A00")
@@ -64,6 +66,7 @@ def draw(chart: Chart) -> Figure:
         for number, series in enumerate(chart.series):
             if series.points:
                 _draw_series(axes, number, series)
+        has_medians = _draw_medians(axes, chart.series)
         _draw_crosses(axes, chart.series)
         if chart.rows:
             _draw_map(axes, chart.rows)
@@ -75,8 +78,8 @@ def draw(chart: Chart) -> Figure:
             axes.set_title(_literal_text(chart.title), fontsize=10, loc="left")
         drawn = [series for series in chart.series if series.points]
         has_crosses = any(any(series.unfinished) for series in drawn)
-        if len(drawn) > 1 or has_crosses or any(series.name != "all" for series in drawn):
-            _legend(axes, len(drawn) + has_crosses)
+        if len(drawn) > 1 or has_crosses or has_medians or any(series.name != "all" for series in drawn):
+            _legend(axes, len(drawn) + has_crosses + has_medians)
         return figure
 
 
@@ -91,7 +94,7 @@ def _literal_text(text: str) -> str:
 def _draw_series(axes: Axes, number: int, series: Series) -> None:
     x, y = np.array(series.points).T
     index = number if series.place < 0 else series.place
-    colour = "#555555" if series.is_quiet else COLOURS[index % len(COLOURS)]
+    colour = "#555555" if series.is_quiet else _colour(number, series)
     dash = DASHES[index // len(COLOURS) % len(DASHES)] if series.place < 0 else DASHES[-1]
     line = dash if series.is_line else "none"
     marker = MARKERS[index % len(MARKERS)]
@@ -107,6 +110,31 @@ def _draw_series(axes: Axes, number: int, series: Series) -> None:
         low, high = np.array(series.spans).T
         band = axes.vlines(x, low, high, color=colour, linewidth=0.9, alpha=0.7)
         band.set_gid(f"spans-{number}")
+
+
+def _colour(number: int, series: Series) -> str:
+    """Return the colour of a series. `number`: its index in the chart."""
+    return COLOURS[(number if series.place < 0 else series.place) % len(COLOURS)]
+
+
+def _draw_medians(axes: Axes, all_series: Sequence[Series]) -> bool:
+    """Draw the medians beside means of cost ratios as short bars, with one grey legend entry for all of them.
+
+    Returns:
+        Whether any median was drawn.
+    """
+    has_medians = False
+    for number, series in enumerate(all_series):
+        if series.tails:
+            x = [point[0] for point in series.points]
+            (drawn,) = axes.plot(
+                x, [median for median, _ in series.tails], color=_colour(number, series), **_MEDIAN_STYLE
+            )
+            drawn.set_gid(f"medians-{number}")
+            has_medians = True
+    if has_medians:
+        axes.plot([], [], color="#555555", label=_MEDIAN, **_MEDIAN_STYLE)
+    return has_medians
 
 
 def _draw_crosses(axes: Axes, all_series: Sequence[Series]) -> None:

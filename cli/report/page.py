@@ -9,7 +9,7 @@ from pathlib import Path
 from sim.experiments.charts import Chart
 from sim.experiments.claims import Verdict
 from sim.experiments.summary import claims_table
-from sim.experiments.tables import Table, as_html, escaped, escaped_lines, markdown
+from sim.experiments.tables import Table, as_html, escaped, escaped_html, escaped_lines, markdown
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -53,7 +53,7 @@ def page(report: Report, figures: Path) -> str:
     parts = [f"<h1>{html.escape(report.title)}</h1>", f'<p class="quiet">{html.escape(report.summary)}</p>']
     if report.paper:
         parts.append(f'<p class="quiet">{html.escape(report.paper)}</p>')
-    parts += [f"<p>{html.escape(text)}</p>" for text in report.note.split("\n\n") if text]
+    parts += [f"<p>{escaped_html(text)}</p>" for text in report.note.split("\n\n") if text]
     if report.verdicts:
         parts += ["<h2>Claims</h2>", _claims_html(report.verdicts)]
     parts += [_table(table) for table in report.tables]

@@ -24,6 +24,7 @@ class Series:
     name: str  # entry in the legend
     points: tuple[Point, ...]
     spans: tuple[Point, ...] = ()  # (low, high) of the confidence interval of y, for each point; empty: no intervals
+    tails: tuple[Point, ...] = ()  # (median, maximum) of the runs, for each point whose y is their mean cost ratio
     words: tuple[str, ...] = ()  # description of each point; empty: no descriptions
     is_line: bool = True  # whether points are joined by lines
     is_steps: bool = False  # whether the series is drawn as horizontal steps, with a point at the middle of each step
@@ -109,8 +110,15 @@ def chart_of(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Chart:
     if figure.of:
         y = f"{y}: {' / '.join(_side(side, agents) for side in figure.of)}"
     x = worded(figure.x) if figure.kind == "scatter" else of_a_run(figure.x)
-    chart = Chart(figure.name, figure.title, x, y, tuple(series), figure.log, figure.note)
+    note = " ".join(text for text in (figure.note, _maxima_note(series)) if text)
+    chart = Chart(figure.name, figure.title, x, y, tuple(series), figure.log, note)
     return zoomed(chart, figure.zoom) if figure.zoom else chart
+
+
+def _maxima_note(series: Sequence[Series]) -> str:
+    """Return the maximum of each series as text, because one extreme run would compress the axis of a chart."""
+    maxima = [f"{one.name} {max(most for _, most in one.tails):.4g}" for one in series if one.tails]
+    return f"Maximum of a run: {', '.join(maxima)}." if maxima else ""
 
 
 def _side(side: Mapping[str, Any], agents: Mapping[str, str]) -> str:
@@ -143,6 +151,7 @@ def _within(series: Series, limits: Sequence[Point]) -> Series:
         series,
         points=tuple(series.points[i] for i in indices),
         spans=tuple(series.spans[i] for i in indices) if series.spans else (),
+        tails=tuple(series.tails[i] for i in indices) if series.tails else (),
         words=tuple(series.words[i] for i in indices) if series.words else (),
         unfinished=tuple(series.unfinished[i] for i in indices) if series.unfinished else (),
     )
@@ -177,22 +186,30 @@ def _scatter_series(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> 
     x, y = _measure(figure.x), _measure(figure.y)
     for key, part in frame.groups(figure.by):
         words = setting_names(part, agents)
-        points, names, unfinished = [], [], []
+        points, tails, names, unfinished = [], [], [], []
         for setting, runs in part.groups(SETTING):
             point = x.of(runs), y.of(runs)
             is_above = runs.numbers("max_expansions").max() > figure.cutoff if figure.cutoff else _is_disqualified(runs)
             if not is_above and not np.isnan(point).any():
                 points.append(point)
+                tails.append(_tails_of(y, runs))
                 names.append(words[setting])
                 unfinished.append(runs.unfinished > 0)
         order = sorted(range(len(points)), key=lambda i: points[i])
         yield Series(
             labelled(figure.by, key, agents),
             tuple(points[i] for i in order),
+            tails=tuple(tails[i] for i in order) if y.tails else (),
             words=tuple(names[i] for i in order),
             is_line=False,
             unfinished=tuple(unfinished[i] for i in order),
         )
+
+
+def _tails_of(measure: Measure, runs: Frame) -> Point:
+    """Return the median and the maximum of the runs if the measure is a mean of cost ratios, else nan."""
+    median, maximum = [tail.of(runs) for tail in measure.tails] or (float("nan"), float("nan"))
+    return median, maximum
 
 
 def _is_disqualified(runs: Frame) -> bool:
@@ -215,6 +232,7 @@ def _lines(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[
             name,
             tuple(points[i] for i in kept),
             tuple(spans[i] for i in kept) if has_spans else (),
+            tuple(_tails_of(y, groups[i][1]) for i in kept) if y.tails and not figure.of else (),
             unfinished=tuple(unfinished_of(figure.of, groups[i][1]) > 0 for i in kept),
         )
 
@@ -351,8 +369,9 @@ def _chart_over(name: str, value: str, frame: Frame, agents: Mapping[str, str]) 
     chart = chart_of(figure, frame.take(_has_value(frame, name)), agents)
     curves = [series for series in chart.series if len(series.points) > 1]
     step = max(1, -(-len(curves) // _MAX_SERIES))
-    note = f"{len(curves[::step])} of {len(curves)} settings" if step > 1 else ""
-    return Chart(chart.name, chart.title, chart.x, chart.y, tuple(curves[::step]), "xy", note)
+    kept = curves[::step]
+    notes = f"{len(kept)} of {len(curves)} settings." if step > 1 else "", _maxima_note(kept)
+    return Chart(chart.name, chart.title, chart.x, chart.y, tuple(kept), "xy", " ".join(filter(None, notes)))
 
 
 def _has_value(frame: Frame, name: str) -> Any:

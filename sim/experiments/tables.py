@@ -69,9 +69,21 @@ def escaped(text: str) -> str:
     return _MARKDOWN_SIGNS.sub(r"\\\g<0>", text)
 
 
+_CODE = re.compile(r"(`[^`\n]+`)")
+
+
 def escaped_lines(text: str) -> str:
-    """Return paragraphs with all Markdown characters escaped, including those at the beginning of lines."""
-    return _BLOCK.sub(r"\1\2\\\3", escaped(text))
+    """Return paragraphs as Markdown: text between backticks remains code, and all other Markdown signs are escaped.
+
+    Signs at the beginning of a line, which would begin a list or a heading, are escaped, too.
+    """
+    parts = [part if index % 2 else escaped(part) for index, part in enumerate(_CODE.split(text))]
+    return _BLOCK.sub(r"\1\2\\\3", "".join(parts))
+
+
+def escaped_html(text: str) -> str:
+    """Return a text as HTML: text between backticks becomes code, and all HTML signs are escaped."""
+    return _CODE.sub(lambda found: f"<code>{found.group()[1:-1]}</code>", html.escape(text))
 
 
 def markdown(table: Table) -> str:
