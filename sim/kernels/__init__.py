@@ -31,7 +31,7 @@ from sim.files.folders import cache_folder, keep_newest, make_private, temporary
 from sim.kernels.packed import archive_name, unpack
 from sim.program import ROOT
 
-_MAX_CACHE_FOLDERS = 4  # newest cache folders kept; each Python version and processor type has its own
+_MAX_CACHE_FOLDERS = 4  # number of cache folders kept, the newest ones; every Python version and processor has its own
 _GENERIC_CPU = "generic"
 
 
@@ -56,7 +56,7 @@ def _places(name: str) -> Iterator[Path]:
     """Yield the possible folders for compiled kernels, best first. Without a writable folder numba fails at import."""
     if named := os.environ.get("NUMBA_CACHE_DIR"):
         root = Path(named)
-        # A child process inherits the path of the chosen folder, which already ends with the name.
+        # In a child process, NUMBA_CACHE_DIR is the folder that its parent chose, whose path already ends with `name`.
         yield root if root.name == name else root / name
     yield cache_folder() / name
     yield temporary_folder() / name
@@ -72,7 +72,7 @@ def _choose_folder(name: str) -> Path:
 
 
 def _name() -> tuple[str, Path | None]:
-    """Return the folder's name, and the archive of kernels shipped with the program if it fits this system."""
+    """Return the name of the cache folder, and the shipped archive of kernels that fits this system, or None."""
     if processor := os.environ.get("NUMBA_CPU_NAME"):
         return _folder_name_for(processor), None
     name = _folder_name_for(_GENERIC_CPU)

@@ -1,9 +1,9 @@
-"""Position of cells in a search tree: found in O(log n) steps, without following the path to the root.
+"""Ancestors of a cell in a search tree, found in O(log n) steps instead of by following all parents.
 
-On a large map, an agent that makes its whole path in each tick spends most of the time on cells far from its own. The
-agent needs to know only whether the path to the best open cell leads through its own cell, and to which neighbour. So
-every cell on such a path gets a link, once. A link has the depth of the cell in the tree, and one ancestor to jump to,
-chosen so that any ancestor can be reached by a few jumps (Myers, "An applicative random-access stack", 1983).
+In each tick an agent needs to know whether the path to the best open cell leads through its own cell, and to which
+neighbour. On a large map, tracing the whole path would spend most of the time on cells far from the agent. So every
+cell on such a path gets a link, once. A link has the depth of the cell in the tree, and one ancestor to jump to, chosen
+so that any ancestor can be reached by a few jumps (Myers, "An applicative random-access stack", 1983).
 
 Links require that closed cells keep their parents; a search that opens closed cells again must not use them. A flag in
 the node of a cell shows whether the cell has its link. The node is read anyway, so links need no stamp and are half as
@@ -20,20 +20,20 @@ from sim.kernels.tiled import Table, new_table
 LINK = np.dtype(
     [
         ("depth", "i4"),  # number of moves from the root
-        ("jump", "i4"),  # an ancestor, usually nearer to the root than the parent; at the root the root itself
+        ("jump", "i4"),  # cell of an ancestor to jump to, usually above the parent; the root jumps to itself
     ],
     align=True,
 )
 
 
 def new_links(cells: int, is_reused: bool = False, tile_width: int = 0) -> Table:
-    """Return an empty table of links. `tile_width`: see tiled.py."""
+    """Return an empty table of links, one for each cell. `tile_width`: width of the map for tiles, 0 for row order."""
     links: Table = new_table("links", cells, LINK, tile_width, is_reused)
     return links
 
 
 def stamped_links(search: Search, links: Table) -> GenerationTable:
-    """Return the links with the condition under which a link is valid, for clearing stale links (stale.py).
+    """Return the table of links together with the test for valid links, which the clearing of stale links needs.
 
     A link is valid if the node of its cell belongs to the current search and has `is_linked` set.
     """
@@ -43,7 +43,7 @@ def stamped_links(search: Search, links: Table) -> GenerationTable:
 
 @kernel
 def link(ground, search, links, scratch, end):
-    """Give a link to `end` and to each of its ancestors that has none. Returns the number of new links.
+    """Create links (depth and jump) for `end` and for its ancestors without a link. Returns the number of new links.
 
     The parent of `end` must be final, so `end` must be closed or the next cell to be expanded. Writes: nodes, links,
     scratch.
@@ -73,7 +73,7 @@ def link(ground, search, links, scratch, end):
 
 @kernel
 def ancestor(ground, search, links, s, depth):
-    """Return the ancestor of a linked cell that is `depth` moves from the root, which may be the cell itself."""
+    """Return the ancestor of the linked cell s at this depth of the tree; it is s itself if s has that depth."""
     while links[s].depth > depth:
         jump = np.int64(links[s].jump)
         s = jump if links[jump].depth >= depth else parent(ground, search, s)

@@ -1,7 +1,7 @@
-"""Open list of A* (w = 1): buckets by f, in exactly the order of the heap, at half its cost.
+"""Open list of A* (w = 1) in buckets by f. It returns cells in exactly the order of the heap, in half the time.
 
 "TBA*: Time-Bounded A*" proposes buckets for their constant time per operation. The buckets here are exact: f ascending,
-then larger g, then smaller cell, as in openlist.py. Entries are the ties of that module, `rank of h << shift | cell`.
+then larger g, then smaller cell, as in openlist.py. An entry is a packed tie-breaker, `rank of h << shift | cell`.
 
 - The number of a bucket is floor(f * RESOLUTION), and buckets are stored in the slots of a ring. With a consistent
   heuristic, the least f on the open list never falls, and no child has an f more than two diagonals above the least f.
@@ -29,19 +29,18 @@ from sim.kernels.memory import scratch, zeros
 from sim.kernels.octile import COST_UNIT
 
 RESOLUTION = 4000.0  # buckets per unit of cost
-# number of slots of the ring: above 2 * 2 * RESOLUTION + 2, the widest spread for any diagonal cost up to 2
+# number of slots in the ring of buckets: more than 2 * 2 * RESOLUTION + 2, the widest range of buckets in use at a time
 RING = 1 << 14
 
-IN_BUCKET, ON_STACK = 0, 1  # values of `place` in the node of an open cell
+IN_BUCKET, ON_STACK = 0, 1  # values of `place` in an open cell's node: its entry is in a bucket, or on the stack
 
-_CHUNK_ENTRIES = (
-    7  # entries of a chunk; the word before them is the previous head: it gives the next, full chunk, or is 0
-)
-_FREE_MASK = np.int64(7)  # mask of the bits of a head that count the free entries of its first chunk
+# Number of entries in a chunk. The word before them links to the next chunk of the bucket: it is the old head, or 0.
+_CHUNK_ENTRIES = 7
+_FREE_MASK = np.int64(7)  # mask of the lowest bits of a bucket's head, which count the free entries of its first chunk
 _MAX_PUTS = 8  # maximum number of insertions in one expansion
-_MAX_CELL_ENTRIES = 8  # maximum number of entries of one cell: each neighbour is expanded once
+_MAX_CELL_ENTRIES = 8  # maximum number of entries of one cell: each of its 8 neighbours is expanded once and adds one
 
-_MAX_SHORT = 24  # largest stack, in entries, that is sorted by insertion alone
+_MAX_SHORT = 24  # stacks of up to this many entries are sorted by insertion alone, longer ones first by Shell sort
 # gaps of Shell sort for larger stacks
 _SHELL_GAPS = np.array([88001, 39111, 17382, 7725, 3433, 1525, 701, 301, 132, 57, 23, 10, 4], np.int64)
 
@@ -49,9 +48,9 @@ _SHELL_GAPS = np.array([88001, 39111, 17382, 7725, 3433, 1525, 701, 301, 132, 57
 class Buckets(NamedTuple):
     """Bucketed open list. Make it only with new_buckets(). Its sizes and indices are in the search's control record."""
 
-    heads: np.ndarray  # int32[RING] head of each bucket: number of its first chunk << 3 | free entries; 0: empty
+    heads: np.ndarray  # int32[RING] head of each bucket: its first chunk << 3 | free entries in it; 0: empty bucket
     bits: np.ndarray  # int64[RING / 32] bitmap of buckets that are not empty, 32 bits a word
-    chunks: np.ndarray  # int64[8 * chunks] chunk 0 is not used
+    chunks: np.ndarray  # int64[8 * number of chunks] memory of all chunks, 8 words each; chunk 0 is not used
     stack: np.ndarray  # int64[cells + 7] entries of the cells with the least f, the least entry on top
 
 
@@ -59,8 +58,8 @@ def new_buckets(cells: int, is_reused: bool = False) -> Buckets:
     """Return empty buckets for a map of `cells` cells, or, if `cells` is 0, a placeholder for a search with a heap."""
     if not cells:
         return Buckets(*(np.zeros(0, dtype) for dtype in (np.int32, np.int64, np.int64, np.int64)))
-    # squeeze() drops all outdated entries, so at most one entry for each cell remains. At least RING chunks are free
-    # then, even if one chunk in each bucket is not full.
+    # Once squeeze() has dropped all outdated entries, the buckets contain at most one entry for each cell.
+    # Then at least RING chunks are free, even if each bucket has one chunk that is not full.
     chunks = min(_MAX_CELL_ENTRIES * cells, cells // _CHUNK_ENTRIES + 2 * RING) + _MAX_PUTS + 2
     return Buckets(
         np.zeros(RING, np.int32) if is_reused else zeros(RING, np.int32),
@@ -72,14 +71,14 @@ def new_buckets(cells: int, is_reused: bool = False) -> Buckets:
 
 @kernel
 def bucket_of(f):
-    """Return the number of the bucket for this f."""
+    """Return the number of the bucket that contains cells with this f."""
     return np.int64(f * RESOLUTION)
 
 
 @kernel
 def forget_all(buckets, control):
     """Empty the open list."""
-    for word in range(RING // 32):  # a fixed cost, independent of the map
+    for word in range(RING // 32):  # the number of words is constant, so the time does not depend on the map
         held = buckets.bits[word]
         while held:
             buckets.heads[(word << 5) + lowest_of(held)] = 0
@@ -96,7 +95,7 @@ def forget_all(buckets, control):
 @kernel
 def put(buckets, control, bucket, tie):
     """Put the entry `tie` into a bucket, which is given by its number. Writes: buckets, control."""
-    slot = np.uint64(bucket & (RING - 1))  # unsigned: see openlist.py
+    slot = np.uint64(bucket & (RING - 1))  # unsigned, because numba tests every signed index for being negative
     head = np.int64(buckets.heads[slot])
     if not head & _FREE_MASK:
         word, bit = slot >> np.uint64(5), np.int64(1) << (bucket & 31)
@@ -110,7 +109,7 @@ def put(buckets, control, bucket, tie):
 
 @kernel
 def first_of(head):
-    """Return the index of the first entry of a head's chunk."""
+    """Return the index in `chunks` of the first entry of a bucket's first chunk, which `head` gives."""
     return (head & ~_FREE_MASK) + 1
 
 
@@ -145,9 +144,9 @@ def drop_first(buckets, control, head):
 
 @kernel
 def fitting(buckets, control, nodes, shift):
-    """Return the number of expansions for which the free chunks suffice in any case.
+    """Return the number of expansions that cannot run out of free chunks.
 
-    If they do not suffice for one expansion, outdated entries are dropped first.
+    If even one expansion could run out of them, outdated entries are dropped first.
     """
     make_room(buckets, control, nodes, shift, _MAX_PUTS)
     return (control.spare_chunks - 1) // _MAX_PUTS
@@ -165,13 +164,13 @@ def make_room(buckets, control, nodes, shift, puts):
 
 @kernel
 def lowest_of(held):
-    """Return the index of the lowest set bit of 32 bits, read from the exponent of the bit's value as a float."""
+    """Return the index of the lowest set bit of a 32-bit word: the exponent of that bit's value as a float."""
     return (np.float64(held & -held).view(np.int64) >> 52) - 1023
 
 
 @kernel
 def next_bucket(buckets, cursor):
-    """Return the number of the first bucket from number `cursor` on that is not empty. One must exist."""
+    """Return the number of the first non-empty bucket whose number is at least `cursor`. Such a bucket must exist."""
     slot = cursor & (RING - 1)
     word = slot >> 5
     held = buckets.bits[word] >> (slot & 31) << (slot & 31)
@@ -184,7 +183,7 @@ def next_bucket(buckets, cursor):
 
 @kernel
 def activate(buckets, control, nodes, shift):
-    """Move the cells of the least f to the stack, which must be empty. There must be an open cell.
+    """Move the open cells with the least f from their bucket to the empty stack. There must be an open cell.
 
     Writes: buckets, control, the `place` of the cells moved.
     """
@@ -198,7 +197,7 @@ def activate(buckets, control, nodes, shift):
 
 @kernel
 def empty_bucket(buckets, control, nodes, shift):
-    """Move all open cells of the bucket at the cursor to the stack. Returns whether they have more than one f."""
+    """Move all open cells of the bucket at the cursor to the stack. Returns whether these cells differ in f."""
     mask = (np.int64(1) << shift) - 1
     slot = control.cursor & (RING - 1)
     buckets.bits[slot >> 5] &= ~(np.int64(1) << (slot & 31))
@@ -212,7 +211,7 @@ def empty_bucket(buckets, control, nodes, shift):
         for i in range(first, first + count):
             tie = buckets.chunks[np.uint64(i)]
             node = nodes[np.uint64(tie & mask)]
-            if node.place != IN_BUCKET:  # closed in the meantime, or a second entry of a cell
+            if node.place != IN_BUCKET:  # an outdated entry: the cell was closed, or its other entry was met first
                 continue
             node.place = ON_STACK
             f = node.g + (tie >> shift) * COST_UNIT
@@ -251,7 +250,7 @@ def begin_below(buckets, control, nodes, shift, f):
     Writes: buckets, control, the `place` of the cells moved.
     """
     if control.stack_size and f <= control.class_f:
-        control.class_f = -1.0  # no f is negative, so all entries are put back
+        control.class_f = -1.0  # no entry has this f, so send_back() puts all entries back
         send_back(buckets, control, nodes, shift)
     if control.open_size == 0 or bucket_of(f) < control.cursor:
         control.cursor = bucket_of(f)
@@ -259,7 +258,7 @@ def begin_below(buckets, control, nodes, shift, f):
 
 @kernel
 def sort(stack, size):
-    """Sort the stack in descending order, so that the least is on top.
+    """Sort the stack by descending tie, so that the entry with the least tie is on top.
 
     Most stacks are short and sorted by insertion; long ones are pre-sorted by Shell sort.
     """
@@ -285,7 +284,7 @@ def sort_by_gap(stack, size, gap):
 
 @kernel
 def push(stack, size, tie):
-    """Insert an entry with the same f as the stack's entries, below the entries with a smaller tie."""
+    """Insert an entry into the sorted stack, below all smaller ties. All entries of the stack have the same f."""
     k = size
     while k > 0 and stack[np.uint64(k - 1)] < tie:
         stack[np.uint64(k)] = stack[np.uint64(k - 1)]
@@ -295,7 +294,10 @@ def push(stack, size, tie):
 
 @kernel
 def squeeze(buckets, control, nodes, shift):
-    """Drop every outdated entry to free chunks. Rarely needed: most are dropped when their buckets are emptied."""
+    """Drop all outdated entries of all buckets, which frees chunks.
+
+    This is rarely needed, because most outdated entries are dropped when their bucket is emptied.
+    """
     mask = (np.int64(1) << shift) - 1
     for slot in range(RING):
         head = np.int64(buckets.heads[slot])

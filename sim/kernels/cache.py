@@ -122,7 +122,7 @@ class SoundCache(FunctionCache):
             return self._load_overload(signature, target_context)
 
     def kept(self, target_context: Any) -> list[Any]:
-        """Return the argument types of this function for which the cache has machine code for this machine."""
+        """Return the argument types for which the cache has machine code of this function for this processor."""
         machine_and_code = self._index_key((), target_context.codegen())[1:]
         return [key[0] for key in self._cache_file._load_index() if key[1:] == machine_and_code]
 

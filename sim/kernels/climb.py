@@ -1,6 +1,6 @@
 """Hill climbing: a test whether greedy steps lead from one cell to another, and the path of these steps.
 
-A step goes to the successor with the least c + h0 (c: cost of the arc, h0: octile distance to the last cell); ties:
+A step goes to the successor with the least c + h0 (c: cost of the arc, h0: octile distance to the second cell). Ties:
 larger c, then smaller cell. LRTA* with one expansion per move has the same rule, so it walks exactly these cells as
 long as it has learned nothing. Climbing gives up at a cell if no successor is nearer by h0. Climbing is directed:
 success from a to b does not imply success from b to a. Between neighbours it always succeeds.
@@ -14,7 +14,7 @@ import numpy as np
 from sim.kernels.jit import kernel
 from sim.kernels.octile import BEST_FIRST, FIRST_DIAGONAL, h0_cells
 
-NO_CAP = np.int64(1) << 62  # maximum number of steps of a climb without a limit
+NO_CAP = np.int64(1) << 62  # value of `cap`, the maximum number of steps, for a climb without a limit
 FAILED = -1  # result of a climb that gives up, instead of its number of steps
 
 
@@ -35,7 +35,7 @@ def count_climbed(ground, pairs, cap):
 
 @kernel
 def climb_counted(ground, a, b, cap):
-    """Return the result of climb(), and the number of steps made even if it failed."""
+    """Climb from a to b. Returns the result of climb(), and the number of steps made, also of a climb that fails."""
     s, h = np.int64(a), h0_cells(ground, a, b)
     steps = np.int64(0)
     while s != b:
@@ -54,7 +54,7 @@ def climb_counted(ground, a, b, cap):
 
 @kernel
 def climb_step(ground, s, b):
-    """Return the successor of s with the least c + h0 to b, or -1 if s has none."""
+    """Return the successor t of s with the least c(s,t) + h0(t,b), or -1 if s has no successor."""
     best, best_f = np.int64(-1), np.inf
     is_dearer = np.int64(ground.cost[FIRST_DIAGONAL] > 1.0)
     successors = np.int64(BEST_FIRST[is_dearer << 8 | np.int64(ground.moves[s])])
@@ -70,7 +70,7 @@ def climb_step(ground, s, b):
 
 @kernel
 def climbed(ground, a, b, way):
-    """Write the cells from a to b, both included, into `way`. Returns their number; climb() must have succeeded."""
+    """Write the cells of a successful climb from a to b, both included, into `way`. Returns the number of cells."""
     s = np.int64(a)
     way[0] = s
     count = 1

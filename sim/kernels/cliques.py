@@ -35,7 +35,10 @@ def number_cells(free, node_of, cell_of):
 
 @kernel
 def join_cells(ground, node_of, cell_of, count, first, edge):
-    """Write the legal moves as a graph. Returns the number of arcs. Writes: first, edge."""
+    """Build the graph of level 0: nodes are cells, arcs are legal moves. Returns the number of arcs.
+
+    Writes: first, edge.
+    """
     arcs = 0
     for u in range(count):
         first[u] = arcs
@@ -52,7 +55,10 @@ def join_cells(ground, node_of, cell_of, count, first, edge):
 
 @kernel
 def group(first, edge, count, parent, aside, found):
-    """Assign a parent to every node. Returns the number of parents. Writes: parent; aside and found are scratch."""
+    """Group the nodes of a level by assigning each a parent on the next level. Returns the number of parents.
+
+    Writes: parent; `aside` and `found` are scratch buffers.
+    """
     for u in range(count):
         parent[u] = -1
     parents, waiting = 0, 0
@@ -117,9 +123,10 @@ def are_neighbours(first, edge, u, v):
 
 @kernel
 def place_leftover(first, edge, parent, u, parents):
-    """Join a node in no clique with a neighbour without a parent or, if it is a dead end, its neighbour's group.
+    """Assign a parent to a node that is in no clique. Returns the number of parents.
 
-    If neither applies, the node becomes a group of its own. Returns the number of parents.
+    The node is paired with a neighbour that has no parent yet. Without such a neighbour, a dead end joins the group of
+    its only neighbour, and any other node becomes a group of its own.
     """
     for i in range(first[u], first[u + 1]):
         if parent[edge[i]] < 0:
@@ -135,14 +142,14 @@ def place_leftover(first, edge, parent, u, parents):
 
 @kernel
 def list_children(parent, count, parents, child_first, child):
-    """List the members of every parent, ascending: for p they are child[child_first[p]:child_first[p + 1]]."""
+    """List the children of every parent in ascending order; parent p has child[child_first[p]:child_first[p + 1]]."""
     for p in range(parents + 1):
         child_first[p] = 0
     for u in range(count):
         child_first[parent[u] + 1] += 1
     for p in range(parents):
         child_first[p + 1] += child_first[p]
-    for u in range(count - 1, -1, -1):  # in descending order, so that members end up in ascending order
+    for u in range(count - 1, -1, -1):  # in descending order, because each list of children is filled from its end
         p = parent[u]
         child_first[p + 1] -= 1
         child[child_first[p + 1]] = u
@@ -153,9 +160,9 @@ def list_children(parent, count, parents, child_first, child):
 
 @kernel
 def join_parents(first, edge, parent, parents, child_first, child, seen, new_first, new_edge):
-    """Make the graph of the parents: two are neighbours if some children are.
+    """Build the graph of the next level: two parents are neighbours if any of their children are neighbours.
 
-    Returns the number of arcs. Writes: new_first, new_edge; seen is scratch.
+    Returns the number of arcs. Writes: new_first, new_edge; `seen` is a scratch buffer.
     """
     for p in range(parents):
         seen[p] = -1
@@ -186,7 +193,7 @@ def put_in_order(edge, begin, end, q):
 
 @kernel
 def add_up(parent, count, parents, x, y, size, new_x, new_y, new_size):
-    """Sum the coordinates of all map cells of each parent, and count the cells. Writes: new_x, new_y, new_size."""
+    """Sum the coordinates of all map cells of each parent node, and count the cells. Writes: new_x, new_y, new_size."""
     for p in range(parents):
         new_x[p] = new_y[p] = new_size[p] = 0
     for u in range(count):
@@ -198,7 +205,10 @@ def add_up(parent, count, parents, x, y, size, new_x, new_y, new_size):
 
 @kernel
 def colour_regions(first, edge, begin, end, colour):
-    """Give each node from begin to end - 1 the least colour that none of its smaller neighbours has. Writes: colour."""
+    """Colour the nodes from begin to end - 1 for display, so that neighbours differ. Writes: colour.
+
+    Each node gets the least colour that no neighbour with a smaller number has.
+    """
     for u in range(begin, end):
         taken = np.int64(0)
         for i in range(first[u], first[u + 1]):

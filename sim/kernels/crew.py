@@ -34,7 +34,7 @@ CHOSEN = ("policy", "heeds", "weight")
 
 @intrinsic
 def _memory_at(typing: Any, like: Any, table: Any, place: Any) -> Any:
-    """Return nested tuples of arrays with the types of `like`, at the addresses in row `place` of the table.
+    """Return one agent's arrays: nested tuples with the types of `like`, at the addresses in row `place` of `table`.
 
     The columns of the table have the order in which a depth-first walk over the nested tuples of `like` meets arrays.
     """
@@ -65,9 +65,9 @@ def _memory_at(typing: Any, like: Any, table: Any, place: Any) -> Any:
 
 @kernel
 def run_tb_bfs(ground, like, table, results, tick, rows):
-    """Advance agents of kind tb_bfs: TB-WA* and TB-GBFS, also their repeated versions for changing maps.
+    """Advance a batch of TB-BFS agents: TB-WA*, TB-GBFS or one of their repeated versions for changing maps.
 
-    Writes: rows, results, everything at the addresses.
+    Writes: rows, results, all arrays at the addresses in `table`.
     """
     for i in range(table.shape[0]):
         result = results[i]
@@ -79,7 +79,7 @@ def run_tb_bfs(ground, like, table, results, tick, rows):
 
 @kernel
 def run_classic_lrta(ground, like, table, results, tick, rows):
-    """Advance agents that run LRTA* with depth 1. Writes: rows, results, everything at the addresses."""
+    """Advance a batch of LRTA* agents with depth 1. Writes: rows, results, all arrays at the addresses in `table`."""
     for i in range(table.shape[0]):
         result = results[i]
         (learned, state), metrics, visits = _memory_at(like, table, i)
@@ -90,7 +90,7 @@ def run_classic_lrta(ground, like, table, results, tick, rows):
 
 @kernel
 def run_tba(ground, like, table, results, tick, rows):
-    """Advance agents that run TBA* without shortcuts. Writes: rows, results, everything at the addresses."""
+    """Advance a batch of TBA* agents without shortcuts. Writes: rows, results, all arrays at addresses in `table`."""
     for i in range(table.shape[0]):
         result = results[i]
         (search, detour, path, trace, state), metrics, visits = _memory_at(like, table, i)
@@ -101,7 +101,7 @@ def run_tba(ground, like, table, results, tick, rows):
 
 @kernel
 def run_dstar_lite(ground, like, table, results, tick, rows):
-    """Advance agents that run D* Lite within its budget. Writes: rows, results, everything at the addresses."""
+    """Advance a batch of D* Lite agents in sliced mode. Writes: rows, results, all arrays at addresses in `table`."""
     for i in range(table.shape[0]):
         result = results[i]
         (search, memory, state), metrics, visits = _memory_at(like, table, i)
@@ -112,7 +112,7 @@ def run_dstar_lite(ground, like, table, results, tick, rows):
 
 @kernel
 def read_sums(like, table, sums):
-    """Read the two halves of each agent's digest from the referee's metrics in `table`. Writes: sums."""
+    """Read the two halves of each agent's digest from its metrics, at the address in `table`. Writes: sums."""
     for i in range(table.shape[0]):
         (metrics,) = _memory_at(like, table, i)
         sums[i, 0] = metrics[0].digest_a
@@ -121,7 +121,7 @@ def read_sums(like, table, sums):
 
 @kernel
 def read_positions(like, table, cells):
-    """Read the cell of each agent from the referee's metrics in `table`. Writes: cells."""
+    """Read the cell on which each agent is from its metrics, at the address in `table`. Writes: cells."""
     for i in range(table.shape[0]):
         (metrics,) = _memory_at(like, table, i)
         cells[i] = metrics[0].position
@@ -135,9 +135,9 @@ AT_ONCE = 64
 
 @kernel
 def make_routes(ground, like, table, rules, first, beyond):
-    """Make the routes of the lazy agents from `first` up to `beyond` (exclusive) that have none yet.
+    """Trace the routes of the lazy agents with indices from `first` up to `beyond` (exclusive) that have no route yet.
 
-    The routes are the same as by route.trace_linked(), but are made in a round-robin: one cell of each agent in turn.
+    The routes are the same as by route.trace_linked(), but are traced in a round-robin: one cell of each agent in turn.
     Following the parents of one agent waits for main memory at each cell. Here each agent prefetches its next cell, and
     the other agents are processed while that cell is loaded. With 500 agents, this cuts the time of the first map
     change to four tenths. Writes: rules, everything at the addresses.
@@ -169,7 +169,7 @@ def make_routes(ground, like, table, rules, first, beyond):
 
 @kernel
 def change_tb_bfs(ground, like, table, rules, tails, heads, rose):
-    """Notify all agents of kind tb_bfs of a map change. Writes: everything at the addresses."""
+    """Notify all agents of a TB-BFS batch of a map change. Writes: all arrays at the addresses in `table`."""
     for i in range(table.shape[0]):
         if i % AT_ONCE == 0:
             make_routes(ground, like, table, rules, i, min(i + AT_ONCE, table.shape[0]))
@@ -180,7 +180,7 @@ def change_tb_bfs(ground, like, table, rules, tails, heads, rose):
 
 @kernel
 def change_tba(ground, like, table, rules, tails, heads, rose):
-    """Notify all agents of kind TBA* of a map change. Writes: everything at the addresses."""
+    """Notify all agents of a TBA* batch of a map change. Writes: all arrays at the addresses in `table`."""
     for i in range(table.shape[0]):
         (search, _, _, _, state), _, _ = _memory_at(like, table, i)
         tba.on_change(ground, search, state, tails, rose)
@@ -188,7 +188,7 @@ def change_tba(ground, like, table, rules, tails, heads, rose):
 
 @kernel
 def change_dstar_lite(ground, like, table, rules, tails, heads, rose):
-    """Notify all agents of kind D* Lite of a map change. Writes: everything at the addresses."""
+    """Notify all agents of a D* Lite batch of a map change. Writes: all arrays at the addresses in `table`."""
     for i in range(table.shape[0]):
         (search, memory, state), _, _ = _memory_at(like, table, i)
         dstar_lite.on_change(ground, search, memory, state, tails, rose)

@@ -22,7 +22,7 @@ from sim.kernels.octile import direction_between, h0_cells
 from sim.kernels.search import CLOSED
 
 FEATURES = 11
-MAX_RATIO = 100.0  # upper bound of the feature h(s) / h(s'), also its value if s' is the goal
+MAX_RATIO = 100.0  # upper bound of the feature h(s) / h(s') of the next cell s', also its value if s' is the goal
 
 RECORD = np.dtype([("count", "i8"), ("head", "i8"), ("last_depth", "i8"), ("probed", "i8")], align=True)
 """Numbers of a History: all steps made so far; the index in its ring buffers of the next step; the depth of the last
@@ -34,21 +34,21 @@ class Tree(NamedTuple):
 
     feature: np.ndarray  # int32[nodes] index of the feature tested at each node
     threshold: np.ndarray  # float64[nodes] threshold of the test: a feature up to it leads left, a larger one right
-    left: np.ndarray  # int32[nodes] left child
-    right: np.ndarray  # int32[nodes] right child
-    depth: np.ndarray  # int32[nodes] lookahead depth of a leaf
+    left: np.ndarray  # int32[nodes] index of the left child of each node
+    right: np.ndarray  # int32[nodes] index of the right child of each node
+    depth: np.ndarray  # int32[nodes] lookahead depth that each leaf predicts
 
 
 class History(NamedTuple):
-    """Last steps of an agent, for the features of the decision tree. Make it only with new_history()."""
+    """Last steps of an agent, from which the features of the decision tree are computed. Made by new_history()."""
 
-    recent: np.ndarray  # int32[n] cells of the last n steps, a ring buffer
-    raised: np.ndarray  # float64[n] increase of h in each of these steps
-    times: np.ndarray  # int32[cells] scratch of distinct(), all zeros between its calls
+    recent: np.ndarray  # int32[n] ring buffer of the cells from which the last n steps were made
+    raised: np.ndarray  # float64[n] increase of h of each of these cells in its step
+    times: np.ndarray  # int32[cells] scratch buffer of distinct(), all zeros between the calls of that kernel
     planned: np.ndarray  # uint8[cells] direction of the last move from each cell, plus one; 0: none
     depths: np.ndarray  # uint32[cells] depth of the last lookahead from each cell, 0: none
-    features: np.ndarray  # float64[FEATURES] features of the last plan
-    record: np.ndarray  # RECORD[1]
+    features: np.ndarray  # float64[FEATURES] values of the features before the last move
+    record: np.ndarray  # RECORD[1] counts, ring buffer index and last depth
 
 
 def new_history(cells: int, steps: int) -> History:
@@ -60,7 +60,7 @@ def new_history(cells: int, steps: int) -> History:
 
 @kernel
 def run_oracle(ground, targets, ball, probe, history, state, dmax, sees_all, rows):
-    """Plan and act for up to len(rows) ticks with the label as the depth.
+    """Plan and act for up to len(rows) ticks, with the ideal lookahead depth (the label) in each.
 
     Only the expansions of the lookahead with that depth are reported, not those of finding the label. Returns the ticks
     done.
@@ -81,7 +81,7 @@ def run_oracle(ground, targets, ball, probe, history, state, dmax, sees_all, row
 
 @kernel
 def run_tree(ground, targets, ball, probe, history, state, tree, q, dmax, sees_all, rows):
-    """Plan and act for up to len(rows) ticks with the depth that the tree predicts, at most dmax.
+    """Plan and act for up to len(rows) ticks, with the lookahead depth that a decision tree predicts, at most dmax.
 
     Args:
         ground: The map.
@@ -140,7 +140,7 @@ def label_walk(ground, targets, ball, probe, history, q, dmax, state, features, 
 
 @kernel
 def label(ground, targets, probe, st, dmax):
-    """Return the least depth such that it and every larger depth up to dmax now choose the same first move."""
+    """Return the least lookahead depth such that all depths from it up to dmax choose the same first move."""
     move = first_move(ground, targets, probe, st, dmax)
     depth = np.int64(dmax)
     while depth > 1 and first_move(ground, targets, probe, st, depth - 1) == move:
@@ -158,7 +158,10 @@ def first_move(ground, targets, probe, st, depth):
 
 @kernel
 def look_around(ground, targets, probe, history, st, q):
-    """Run the pre-search and compute the features. Returns its expansions. Writes: history.features, probe."""
+    """Run the pre-search, a lookahead of depth q, and compute the features of the state. Returns its expansions.
+
+    Writes: history.features, probe.
+    """
     learned, f, s = targets.goal, history.features, np.int64(st.loc)
     t = first_move(ground, targets, probe, st, q)
     used = np.int64(probe.search.control[0].expansions)
@@ -203,7 +206,7 @@ def distinct(history, known):
 
 @kernel
 def share_raised(learned, probe, st, rim):
-    """Return the fraction of the frontier whose h has been raised."""
+    """Return the fraction of the pre-search's frontier cells whose h has been raised by learning."""
     raised = 0
     for i in range(1, st.closed):
         t = probe.cells[i]
@@ -256,7 +259,7 @@ def note_probe(ball, probe):
             i += 1
         count_expansion(search, probe.cells[i])
         i += 1
-    if search.control[0].noted == noted + more:  # otherwise the list was full and has begun again
+    if search.control[0].noted == noted + more:  # otherwise the list was full and was overwritten from its beginning
         for _ in range(more):
             last = search.order[noted + more - 1]
             for k in range(noted + more - 1, 0, -1):

@@ -16,7 +16,7 @@ from sim.kernels.jit import kernel
 from sim.kernels.octile import FIRST_DIAGONAL, h0_cells
 from sim.kernels.search import GOAL_ON_TOP, RUNNING, expand, is_closed, parent
 
-UNLIMITED = np.int64(1) << 62  # number of expansions allowed for a search that must find its result
+UNLIMITED = np.int64(1) << 62  # expansion limit of a search that may run until it has its result
 
 UNKNOWN = -1.0
 """Value returned for a distance that needs more expansions than allowed."""
@@ -53,9 +53,9 @@ def moves_between(ground, search, s):
 
 @kernel
 def ways_from(ground, backward, starts, costs, moves):
-    """Compute cost and moves of the cheapest path from each start to the root of the search; no path costs infinity.
+    """Compute cost and number of moves of the cheapest path from each start to the root of the search `backward`.
 
-    Writes: costs, moves, backward.
+    The cost is infinite if there is no path. Writes: costs, moves, backward.
     """
     for i in range(starts.size):
         costs[i] = true_distance(ground, backward, starts[i], UNLIMITED)
@@ -65,7 +65,7 @@ def ways_from(ground, backward, starts, costs, moves):
 
 @kernel
 def find_ways_near(ground, starts, goals, costs, changed, is_near):
-    """Find the cheapest paths that may have changed after a change of these cells. Writes: is_near.
+    """Mark each cheapest path that may have changed because the cells `changed` were edited. Writes: is_near.
 
     `costs` are the old costs of the paths. An added or removed arc begins and ends at a changed cell or next to one. So
     a path over the arc costs at least h0 from its start to the cell, plus h0 from the cell to its goal, less two moves.

@@ -30,11 +30,11 @@ STATE = np.dtype(
         ("goal", "i8"),
         ("last", "i8"),  # cell of the agent when the offset km was last raised
         ("status", "i8"),  # ACTIVE, AT_GOAL, NO_PATH of log.py
-        ("marks", "i8"),  # marks for the next row, see log.py
-        ("found", "i8"),  # whether the repair is complete since the last map change, so the path by g is optimal
+        ("marks", "i8"),  # bits for the events that the next row reports, see log.py
+        ("found", "i8"),  # whether the repair after the last map change is complete, so that g gives an optimal path
         ("km", "f8"),  # offset added to new keys, because the agent has moved since the first keys were made
-        ("rekeyed", "i8"),  # number of entries of U that were re-keyed
-        ("did", "i8"),  # events of the last tick: HEEDED, LOWERED, RAISED, SETTLED
+        ("rekeyed", "i8"),  # how often an entry of the queue U got a new key, because its old key was too small
+        ("did", "i8"),  # bits for the events of the last tick: HEEDED, LOWERED, RAISED, SETTLED
         ("has_news", "i8"),  # whether arcs were added or removed since the last tick
     ],
     align=True,
@@ -48,20 +48,20 @@ SETTLED = 8  # everything that matters for the path was repaired
 
 
 class Memory(NamedTuple):
-    """Memory of D* Lite, made with new_memory(). The Search has g, the indices in U and the next cells of the path."""
+    """Memory of D* Lite besides its Search, which has g, indices in U and next cells of paths. Made by new_memory()."""
 
-    rhs: Table  # float64[cells] valid for cells that the search knows
+    rhs: Table  # float64[cells] rhs of each cell, valid only for cells that the search knows
     queue: np.ndarray  # ENTRY[cells + 1] U, a binary heap
 
 
 def new_memory(cells: int, tile_width: int = 0) -> Memory:
-    """Return the memory of a search that has not begun. `tile_width`: see tiled.py."""
+    """Return the memory of a search that has not begun. `tile_width`: width of the map for tiles, 0 for row order."""
     return Memory(new_table("rhs", cells, np.float64, tile_width), zeros(cells + 1, ENTRY).view(np.recarray))
 
 
 @kernel
 def reset(ground, search, memory, state, start, goal):
-    """Begin a search in which only the goal's distance to itself, 0, is known. Costs O(1)."""
+    """Begin a new search, which knows only that the distance of the goal is 0. Costs O(1)."""
     st = state[0]
     st.loc = start
     st.goal = goal
@@ -81,7 +81,10 @@ def reset(ground, search, memory, state, start, goal):
 
 @kernel
 def run(ground, search, memory, state, expansions, rows):
-    """Repair with up to `expansions` a tick, and walk when the path is completely repaired. Returns the ticks done."""
+    """Repair the search and move, for up to len(rows) ticks. Returns the number of ticks done.
+
+    A tick has up to `expansions` expansions. The agent moves only in ticks in which its path is completely repaired.
+    """
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
@@ -186,7 +189,7 @@ def expand(ground, search, memory, st, u):
         node.g = np.inf
         st.did |= RAISED
         redo(ground, search, memory, st, u)
-    for d in range(8):  # for p in pred(u): moves are undirected
+    for d in range(8):  # for p in pred(u), which equals succ(u) because moves are undirected
         if ground.moves[u] >> d & 1:
             redo(ground, search, memory, st, u + ground.step[d])
 
@@ -239,7 +242,7 @@ def fix(ground, search, memory, st, u):
         take_out(search, memory, np.int64(node.place))
         node.place = CLOSED
     if rhs == np.inf:
-        node.search = 0  # no search has the number 0, so the cell is forgotten
+        node.search = 0  # no search has the number 0, so the cell becomes unknown to the search
         control.most_known = max(control.most_known, control.known)
         control.known -= 1
 
@@ -320,7 +323,7 @@ def move_entry(queue, nodes, i, k):
 
 @kernel
 def on_change(ground, search, memory, state, tails, rose):
-    """Recompute rhs of the cells whose arcs were added or removed; the next plan repairs the rest.
+    """Handle a map change: recompute rhs of the cells whose arcs changed, and leave the repair to the next ticks.
 
     The map already contains all changes, so every arc is read in its new state. An agent without a path becomes active
     again when an arc is added; removed arcs alone leave it inactive, and only increase the later repair.

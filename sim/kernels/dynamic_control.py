@@ -18,24 +18,24 @@ from sim.kernels.subgoals import NO_SUBGOAL
 from sim.kernels.targets import aim_at, is_crowded, step_toward
 from sim.kernels.whole_depths import NO_DEPTH
 
-# Rules for a re-entry, a visit to a cell visited before. The agent heads for the goal instead of a subgoal: from that
-# cell only; for the rest of the run; never.
+# Rules for a re-entry (a visit to a cell visited before), after which an agent may drop subgoals and head for its goal.
+# PER_CELL: it does so from this cell only; FOR_GOOD: for the rest of the run; NEVER: it does not.
 PER_CELL, FOR_GOOD, NEVER = 0, 1, 2
 
 CONTROL = np.dtype(
     [
         ("level", "i8"),  # level of the abstraction whose regions the database describes
-        ("first", "i8"),  # index of that level's first node
-        ("uses_database", "i8"),  # 0: the database is stale, or has no column for this goal: then global goal, depth 1
+        ("first", "i8"),  # number of the first node of the database's level
+        ("uses_database", "i8"),  # 0: the database is stale or has no column for the goal; head for the goal by depth 1
         ("uses_subgoals", "i8"),
         ("uses_depths", "i8"),
-        ("depth", "i8"),  # fixed depth
-        ("cap", "i8"),  # largest depth of the database; if that has no cap, the number of cells of the map
-        ("uses_stored", "i8"),  # depth at a re-entered cell; 1: the depth stored for the goal; 0: the cap
-        ("rule", "i8"),  # PER_CELL, FOR_GOOD, NEVER
+        ("depth", "i8"),  # fixed lookahead depth, for agents without depths from the database
+        ("cap", "i8"),  # largest depth in the database, or the number of cells of the map if the database has no cap
+        ("uses_stored", "i8"),  # whether a re-entered cell uses the depth stored for the goal; if not, it uses the cap
+        ("rule", "i8"),  # rule for re-entries: PER_CELL, FOR_GOOD or NEVER
         ("is_for_good", "i8"),  # whether the goal remains the target for the rest of the run
         ("drops_subgoal", "i8"),  # whether the last look-up chose the goal instead of the region's subgoal
-        ("sees_all", "i8"),  # whether the agent is displayed: then depth 1 uses a full lookahead too
+        ("sees_all", "i8"),  # whether the agent is displayed, which needs the full lookahead even for depth 1
         ("last_depth", "i8"),
         ("last_target", "i8"),
         # whether the last depth and target came from the database, which may have been recomputed since
@@ -90,7 +90,7 @@ def drops_subgoal(visits, it, st):
 
 @kernel
 def choose_cell(levels, column, visits, it, st):
-    """Return the target and the depth for the next move. Without the database: the goal, and depth 1."""
+    """Return target and lookahead depth for the next move: the goal and depth 1 if the database is not used."""
     if not it.uses_database:
         it.drops_subgoal = 0
         return np.int64(st.goal), np.int64(1)
@@ -102,7 +102,7 @@ def choose_cell(levels, column, visits, it, st):
 def run(ground, levels, column, targets, ball, visits, control, state, rows):
     """Plan and act for up to len(rows) ticks. Returns the number of ticks done.
 
-    Returns early, with the status still ACTIVE, if `targets` must grow first.
+    Returns early, with the status still ACTIVE, if the hash table of `targets` must grow first.
     """
     st, it = state[0], control[0]
     for tick in range(rows.size):

@@ -37,7 +37,7 @@ STATE = np.dtype(
         ("most", "i8"),  # maximum number of expansions, after which the agent gives up
         ("marks", "i8"),
         ("restarts", "i8"),
-        ("did", "i8"),  # events of the last tick: ROSE, WENT_BACK, ENDED_BACK
+        ("did", "i8"),  # bits for the events of the last tick: ROSE, WENT_BACK, ENDED_BACK
     ],
     align=True,
 )
@@ -49,10 +49,10 @@ ENDED_BACK = 4  # a cell was taken off the stack after the last expansion
 
 
 class Stack(NamedTuple):
-    """Path from the root to the current cell of the search. Make it only with new_stack()."""
+    """Stack of the depth-first search: the path from the root to its current cell. Make it only with new_stack()."""
 
-    cells: np.ndarray  # int32[cells] cells from the root on
-    turn: np.ndarray  # uint8[cells] direction to try next at each cell of the stack
+    cells: np.ndarray  # int32[cells] cells on the stack, the root first
+    turn: np.ndarray  # uint8[cells] for each cell of the stack, the direction to try next
     came: np.ndarray  # uint8[cells] direction by which each cell of the stack was entered
     g: np.ndarray  # float64[cells] g of each cell of the stack
     holds: np.ndarray  # uint8[map cells] 1 if a cell is on the stack
@@ -134,7 +134,7 @@ def search_on(ground, labels, stack, st, room):
     used = 0
     while not st.found and st.status == log.ACTIVE:
         if st.depth == 0:
-            if st.next_limit == np.inf:  # no cell was beyond the limit, so all reachable cells were searched
+            if st.next_limit == np.inf:  # no cell was beyond the limit, so all reachable cells have been searched
                 st.status = log.NO_PATH
                 break
             if used == room:
@@ -167,7 +167,7 @@ def search_on(ground, labels, stack, st, room):
 
 @kernel
 def enter(labels, stack, st, s, came, g):
-    """Expand cell s by putting it on the stack. Its g in the labels is the cost of the cheapest path so far."""
+    """Expand cell s by putting it on the stack. For display, `labels` keeps the least g with which s was entered."""
     stack.cells[st.depth] = s
     stack.turn[st.depth] = 0
     stack.came[st.depth] = came
@@ -221,7 +221,7 @@ def next_child(ground, stack, st):
 
 @kernel
 def take_route(stack, route, st):
-    """Make the stack, followed by the goal, the route to walk."""
+    """Make the cells of the stack, followed by the goal, the agent's route."""
     route.scratch[0] = st.goal
     for i in range(st.depth):
         route.scratch[st.depth - i] = stack.cells[i]

@@ -105,7 +105,7 @@ class _UseLinkableLibrary(_UseLeanLibrary):
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class _FinishLinkable(LoweringPass):
-    """Compiler pass that finishes an inner form as numba would, with an `_OverloadKey` as its Python entry point."""
+    """Last compiler pass of an inner form: registers it with numba, with an `_OverloadKey` as its entry point."""
 
     _name = "end_unfinished"
 
@@ -173,14 +173,14 @@ def _pass_manager(name: str, *to_code: Any) -> PassManager:
 
 
 class Inner(CPUDispatcher):
-    """Kernel in the form that other kernels call."""
+    """Kernel in the form that other kernels call: LLVM code that is linked into the caller."""
 
     def add_overload(self, result: Any) -> None:
         self.overloads[tuple(result.signature.args)] = result
 
 
 class Kernel(CPUDispatcher):
-    """Kernel in the form that Python calls; kernels that call it get its inner form."""
+    """Kernel in the form that Python calls: machine code with a wrapper. Calling kernels get its inner form."""
 
     def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
         super().__init__(function, targetoptions=dict(options), pipeline_class=_LeanCompiler)

@@ -79,7 +79,7 @@ _FEW = 16
 takes up to a millisecond. So up to `_FEW` - 1 calls are added, by the number of the instance: instances that are made
 and called together look up their code in different ticks."""
 
-_BEGUN = itertools.count()  # number of the next instance of CachedDispatch
+_BEGUN = itertools.count()  # counter that numbers the instances of CachedDispatch
 
 
 class CachedDispatch:
@@ -104,7 +104,7 @@ class CachedDispatch:
         return self._callable(*arguments)
 
 
-_RESOLVED_CODE: dict[Any, Any] = {}  # machine code for each kernel and types of its arguments
+_RESOLVED_CODE: dict[Any, Any] = {}  # (kernel, types of its arguments) -> machine code, as a Python callable
 
 
 def resolve_overload(kernel: Any, *arguments: Any) -> Any:

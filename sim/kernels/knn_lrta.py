@@ -26,48 +26,51 @@ CONTROL = np.dtype(
     [
         ("direct", "i8"),  # whether a climb to the goal itself is tried before any record
         ("skips_first", "i8"),  # whether the first cell of a record is skipped if the second can be climbed to
-        ("cap", "i8"),  # maximum steps of a climb; also the moves after which it selects again, without a record
-        ("spread", "i8"),  # maximum steps of climbing in a tick; 0: no limit
+        ("cap", "i8"),  # maximum steps of a climb; also the number of moves without a record until the next selection
+        ("spread", "i8"),  # maximum number of climbing steps of a selection in one tick; 0: no limit
         ("is_stale", "i8"),  # whether the records were made on another map than the present one
         ("record", "i8"),  # index of the record that is followed, -1: none
-        ("targets", "i8"),  # number of cells in the queue
-        ("next", "i8"),  # index in the queue of the present target
-        ("quota", "i8"),  # number of moves until it selects again, -1: no limit
+        ("targets", "i8"),  # number of target cells in Choice.queue
+        ("next", "i8"),  # index of the present target in Choice.queue
+        ("quota", "i8"),  # number of moves until the agent selects again, -1: no limit
         ("leg", "i8"),  # number of moves made toward the present target
-        ("stage", "i8"),  # stage of the selection, see below
+        ("stage", "i8"),  # stage of the selection: SETTLED, TO_GOAL, TO_FIRST, FROM_LAST or TO_SECOND
         ("from_cell", "i8"),  # cell of the agent when the selection began
-        ("candidate", "i8"),  # index among the most similar records of the record that is being tried
+        ("candidate", "i8"),  # index of the record that is being tried, in the list of the most similar records
         ("found", "i8"),  # number of similar records found, -1: not searched for yet
-        ("climber", "i8"),  # cell that the present climb has reached, -1: it has not begun
+        ("climber", "i8"),  # cell that the present climb has reached, -1: the climb has not begun
         ("climbed", "i8"),  # number of steps of the present climb
-        ("steps", "i8"),  # number of steps of all climbs
-        ("most_steps", "i8"),  # largest number of steps in one tick
+        ("steps", "i8"),  # number of steps of all climbs so far
+        ("most_steps", "i8"),  # largest number of climbing steps in one tick
         ("selections", "i8"),
-        ("did", "i8"),  # events of the last tick, see below
+        ("did", "i8"),  # bits for the events of the last tick, such as LOST and REACHED
     ],
     align=True,
 )
 
-# Events of a tick, bits of `did`: the record could no longer be followed; a target was reached; a selection began;
-# records were tried; the goal can be climbed to; a record was taken; no record fits.
+# Bits of `did`, the events of a tick. LOST: the record could no longer be followed. REACHED: a target was reached.
+# BEGAN: a selection began. ASKED: records were tried. STRAIGHT: the goal can be climbed to. TAKEN: a record was chosen.
+# NONE_FITS: none of the similar records can be used.
 LOST, REACHED, BEGAN, ASKED, STRAIGHT, TAKEN, NONE_FITS = 1, 2, 4, 8, 16, 32, 64
 
-# Stages of a selection: the test that the present climb makes.
+# Stages of a selection, named after the climb that is tested. SETTLED: no selection is under way.
+# TO_GOAL: from the agent to its goal. TO_FIRST, TO_SECOND: from the agent to the first or second cell of a record.
+# FROM_LAST: from the last cell of a record to the agent's goal.
 SETTLED, TO_GOAL, TO_FIRST, FROM_LAST, TO_SECOND = 0, 1, 2, 3, 4
 
-# Verdicts on a candidate: not tested; taken; no climb from the agent to it; no climb from it to the goal; excluded
-# because following it failed earlier.
+# Verdicts on a candidate record. UNTRIED: not tested. ACCEPTED: chosen. NO_WAY_TO_IT: no climb from the agent to it.
+# NO_WAY_FROM_IT: no climb from it to the goal. DROPPED: excluded, because following it failed earlier.
 UNTRIED, ACCEPTED, NO_WAY_TO_IT, NO_WAY_FROM_IT, DROPPED = 0, 1, 2, 3, 4
 
-UNDER_WAY, CLIMBED, GAVE_UP = 0, 1, 2  # states of a climb
+UNDER_WAY, CLIMBED, GAVE_UP = 0, 1, 2  # states of a climb: not finished; at its last cell; failed
 
 
 class Choice(NamedTuple):
-    """Most similar records, verdicts on them, and the targets chosen. Make it only with new_choice()."""
+    """Records considered in a selection, verdicts on them, and the targets chosen. Make it only with new_choice()."""
 
     similar: Similar
     verdicts: np.ndarray  # int8[similar records] verdict on each, see UNTRIED
-    queue: np.ndarray  # int32[longest record + 1] cells to head for, in order
+    queue: np.ndarray  # int32[length of the longest record + 1] target cells, in the order in which to head for them
     dropped: np.ndarray  # uint8[records] 1 for a record that led nowhere on a changed map; it is not taken again
 
 
@@ -148,7 +151,7 @@ def choose_target(ground, records, choice, st, it):
 
 @kernel
 def pass_reached(choice, st, it):
-    """Skip targets that are the agent's own cell; no target may be left then."""
+    """Advance in the queue past targets that the agent has reached. Afterwards the queue may have no targets left."""
     while it.next < it.targets and choice.queue[it.next] == st.loc:
         it.next += 1
         it.leg = 0
@@ -157,14 +160,14 @@ def pass_reached(choice, st, it):
 
 @kernel
 def is_lost(ground, choice, it):
-    """Return whether the record can no longer be followed. On the map that it was made on, it always can."""
+    """Return whether the present record can no longer be followed, which can only happen after a map change."""
     target = choice.queue[min(it.next, it.targets - 1)]
     return it.is_stale and (ground.moves[target] == 0 or it.leg > it.cap)
 
 
 @kernel
 def drop_record(choice, it):
-    """Exclude the present record from later selections, and have the agent select."""
+    """Stop following the present record, and exclude it from later selections."""
     choice.dropped[it.record] = 1
     it.record = -1
     it.targets = 0
@@ -174,7 +177,7 @@ def drop_record(choice, it):
 
 @kernel
 def aim_at_goal(choice, st, it):
-    """Make the goal the only target; no record is followed then."""
+    """Stop following a record, and make the goal the only target."""
     choice.queue[0] = st.goal
     it.targets = 1
     it.next = 0
@@ -187,7 +190,7 @@ def aim_at_goal(choice, st, it):
 
 @kernel
 def begin_selection(st, it):
-    """Begin a selection at the agent's cell, with the climb to the goal if it is enabled."""
+    """Begin a selection at the agent's cell. The climb to the goal comes first if it is enabled, otherwise records."""
     it.stage = TO_GOAL if it.direct else TO_FIRST
     it.from_cell = st.loc
     it.candidate = 0
@@ -229,7 +232,10 @@ def select(ground, records, choice, st, it):
 
 @kernel
 def has_candidate(ground, records, choice, st, it):
-    """Return whether a similar record remains to be tried; searches for them if not done yet. Writes: choice, it."""
+    """Return whether a similar record remains to be tried. Finds the similar records first if this is not done yet.
+
+    Writes: choice, it.
+    """
     if it.found < 0:
         it.found = find_similar(ground, records, it.from_cell, st.goal, choice.similar)
         choice.verdicts[:] = UNTRIED
@@ -241,7 +247,7 @@ def has_candidate(ground, records, choice, st, it):
 
 @kernel
 def ends_of_climb(records, choice, st, it):
-    """Return the first and the last cell of the present climb."""
+    """Return the first and the last cell of the climb that the present stage of the selection tests."""
     if it.stage == TO_GOAL:
         return np.int64(it.from_cell), np.int64(st.goal)
     r = choice.similar.records[it.candidate]
@@ -255,7 +261,10 @@ def ends_of_climb(records, choice, st, it):
 
 @kernel
 def climb_on(ground, st, it, a, b, room):
-    """Continue the climb from a to b for up to `room` steps, and no more than `cap` in all. Returns its state."""
+    """Continue the climb from a to b for up to `room` steps. Returns UNDER_WAY, CLIMBED or GAVE_UP.
+
+    The climb gives up after `cap` steps.
+    """
     if it.climber < 0:
         it.climber, it.climbed = a, 0
     while it.climber != b:
@@ -276,7 +285,7 @@ def climb_on(ground, st, it, a, b, room):
 
 @kernel
 def after_goal(choice, st, it, is_climbed):
-    """End the selection with the goal as target if the climb to it succeeded; otherwise try records."""
+    """Handle the result of the climb to the goal: make the goal the target, or continue with trying records."""
     if is_climbed:
         aim_at_goal(choice, st, it)
         it.quota = -1
@@ -288,7 +297,7 @@ def after_goal(choice, st, it, is_climbed):
 
 @kernel
 def after_record(records, choice, st, it, is_climbed):
-    """Record the result of a candidate's test, and go to its next test or the next candidate, or take the record."""
+    """Handle the result of a candidate record's climb: begin its next test, try the next candidate, or choose it."""
     if not is_climbed:
         choice.verdicts[it.candidate] = NO_WAY_TO_IT if it.stage == TO_FIRST else NO_WAY_FROM_IT
         it.candidate += 1
@@ -303,7 +312,7 @@ def after_record(records, choice, st, it, is_climbed):
 
 @kernel
 def take_record(records, choice, st, it, skips_first):
-    """Make the candidate's cells, followed by the goal, the agent's new targets."""
+    """Choose the candidate record: its cells, followed by the goal, become the agent's targets."""
     r = choice.similar.records[it.candidate]
     choice.verdicts[it.candidate] = ACCEPTED
     first, after = records.offsets[r], records.offsets[r + 1]

@@ -1,4 +1,4 @@
-"""Search memory as storage for an algorithm that has its own open list, or no open list: RIBS, D* Lite, IDA*.
+"""Cell records of a Search for algorithms that have their own open list, or none: RIBS, D* Lite, IDA*.
 
 Such an algorithm keeps g, the parent and whether a cell is open or closed in the same records as every best-first
 search, so that all code that draws, counts or inspects a Search works for it.
@@ -16,14 +16,17 @@ REVERSED = np.array([2, 3, 0, 1, 6, 7, 4, 5], np.int64)
 
 
 def new_labels(cells: int, is_watched: bool, tile_width: int = 0) -> Search:
-    """Return a Search of which only the records are used, so its heap has no room. `tile_width`: see tiled.py."""
+    """Return a Search whose heap has no room, because only its cell records are used.
+
+    `tile_width` is the width of the map if the records are laid out in tiles (tiled.py), 0 for row order.
+    """
     search = new_search(cells, counts_heat=is_watched, notes_order=is_watched, tile_width=tile_width)
     return search._replace(heap=zeros(1, ENTRY).view(search.heap.__class__))
 
 
 @kernel
 def count_expansion(search, s):
-    """Count one expansion of cell s, and, if the agent is displayed, append s to the list of expanded cells, `order`.
+    """Count one expansion of cell s. If the agent is displayed, also append s to `order`, the list of expanded cells.
 
     Algorithms of this kind expand a cell many times, so the list may fill up; it is then overwritten from its
     beginning. A reader detects missing entries by the count of expansions. Writes: search.control, heat, order.

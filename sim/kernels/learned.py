@@ -19,9 +19,9 @@ TARGET = np.dtype(
         ("goal_y", "i8"),
         ("width", "i8"),
         ("diagonal_cost", "f8"),
-        ("changes", "i8"),  # number of changes so far; a trial that does not increase it has learned nothing
-        ("cells", "i8"),  # number of cells of which something was learned
-        ("highest", "f8"),  # largest value ever learned
+        ("changes", "i8"),  # number of changes of h so far; a trial that does not increase it has learned nothing
+        ("cells", "i8"),  # number of cells whose h has been changed by learning
+        ("highest", "f8"),  # largest h ever learned
     ],
     align=True,
 )
@@ -32,15 +32,15 @@ frame has more changes than this, it reads the whole table."""
 
 
 class Learned(NamedTuple):
-    """Estimates of one agent of the cost to its goal. Make it only with new_learned()."""
+    """Learned heuristic of one agent: estimates of the cost from each cell to the goal. Made only by new_learned()."""
 
-    h: Table  # float64[cells] 0: never read, the value is h0
-    changed: np.ndarray  # int32[NOTES] last cells changed, change i at index i % NOTES; or [0] if not displayed
-    target: np.ndarray  # TARGET[1]
+    h: Table  # float64[cells] estimate of each cell; 0: never read, so the estimate is h0
+    changed: np.ndarray  # int32[NOTES] ring buffer: cell of change i at index i % NOTES; empty if not displayed
+    target: np.ndarray  # TARGET[1] goal of the estimates, and counts of changes
 
 
 def new_learned(ground, goal: int, is_watched: bool = False, tile_width: int = 0) -> Learned:
-    """Return a table in which nothing is learned yet. `tile_width`: see tiled.py."""
+    """Return a table in which nothing is learned yet. `tile_width`: width of the map for tiles, 0 for row order."""
     target = np.zeros(1, TARGET).view(np.recarray)
     aim(ground, target, goal)
     h = new_table("h", ground.moves.size, np.float64, tile_width)
@@ -60,15 +60,15 @@ def aim(ground, target, goal):
 
 @kernel
 def initial(target, s):
-    """Return h0 of cell s."""
+    """Return h0 of cell s: the octile distance to the goal of `target`."""
     it = target[0]
     return h0(s % it.width, s // it.width, it.goal_x, it.goal_y, it.diagonal_cost)
 
 
 @kernel
 def h_of(learned, s):
-    """Return the estimate of cell s. Writes: h, if it was never read: the agent will probably read it again."""
-    value = learned.h[np.uint64(s)]  # unsigned: see openlist.py
+    """Return the estimate of cell s. The first read stores h0, because more reads are likely. Writes: h."""
+    value = learned.h[np.uint64(s)]  # unsigned, because numba tests every signed index for being negative
     if value == 0.0:
         value = initial(learned.target, s)
         learned.h[np.uint64(s)] = value
@@ -84,7 +84,7 @@ def excess(learned, s):
 
 @kernel
 def learn(learned, s, value):
-    """Set the estimate of cell s. Writes: h, and the list of changed cells."""
+    """Set the estimate of cell s, and record the change. Writes: h, changed, target."""
     target, before = learned.target[0], learned.h[s]
     if before == value:
         return

@@ -17,23 +17,23 @@ STATE = np.dtype(
         ("loc", "i8"),  # cell of the agent
         ("goal", "i8"),
         ("status", "i8"),  # ACTIVE, AT_GOAL, NO_PATH of log.py
-        ("marks", "i8"),  # marks for the next row
+        ("marks", "i8"),  # bits for the events that the next row reports, see log.py
         ("restarts", "i8"),  # number of plans dropped because of a map change
-        ("limit", "f8"),  # an h above this cost proves that there is no path
+        ("limit", "f8"),  # cost limit: an h above it proves that there is no path
         ("slack", "f8"),  # maximum by which h may exceed true distances
         ("length", "i8"),  # number of cells on the planned path, including the agent's own; 0: nothing planned
-        ("head", "i8"),  # index of the agent on the path
-        ("best", "i8"),  # target cell of the last plan, -1 before the first
+        ("head", "i8"),  # index of the agent's cell on the planned path
+        ("best", "i8"),  # target cell of the last plan, -1 before the first plan
         ("closed", "i8"),  # number of cells in the list of cells that the last plan expanded
-        ("queued", "i8"),  # P LRTA*: number of cells in the queue
-        ("updates", "i8"),  # number of values backed up, changed or not
-        ("pops", "i8"),  # K LRTA*, LSS-LRTA*: number of cells taken from the queue of the backup
+        ("queued", "i8"),  # P LRTA*: number of cells waiting in the queue of updates
+        ("updates", "i8"),  # number of h values backed up so far, changed or not
+        ("pops", "i8"),  # K LRTA*, LSS-LRTA*: number of cells taken from the queue of the backup so far
     ],
     align=True,
 )
 
 
-IS_SEEN, IS_TAIL = 1, 2  # marks of cells in may_lead_out(): reached by its flood; an added arc leaves the cell
+IS_SEEN, IS_TAIL = 1, 2  # labels of cells in may_lead_out(): the flood reached the cell; an added arc leaves the cell
 
 
 @kernel
@@ -65,7 +65,10 @@ def set_limit(state, longest):
 
 @kernel
 def may_lead_out(ground, loc, tails, rose, seen, queue):
-    """Return whether an added arc leaves a cell that can be reached from `loc`. Writes: seen (zeros before), queue."""
+    """Return whether an added arc leaves a cell that can be reached from `loc`. Writes: seen, queue.
+
+    `seen` must contain only zeros before the call.
+    """
     for i in range(tails.size):
         if not rose[i]:
             seen[tails[i]] = IS_TAIL
@@ -97,7 +100,7 @@ def write_step(row, st, used, has_moved):
 
 @kernel
 def is_cut(ground, path, state):
-    """Return whether a move of the path ahead is no longer legal."""
+    """Return whether a move of the path that the agent still has to walk is no longer legal."""
     st = state[0]
     for i in range(st.head, st.length - 1):
         if direction_between(ground, path[i], path[i + 1]) < 0:

@@ -24,11 +24,11 @@ GAP = 1e-9
 
 
 class NodeBall(NamedTuple):
-    """Memory of one lookahead among nodes. Make it only with new_node_ball()."""
+    """Memory of one lookahead among nodes (regions) of the abstraction. Make it only with new_node_ball()."""
 
     nodes: NodeSearch
-    seen: np.ndarray  # int32[nodes] all nodes that the lookahead has found (the ball), its root first
-    fh: np.ndarray  # float64[nodes] path-max f of each node
+    seen: np.ndarray  # int32[nodes] the ball: all nodes that the lookahead has found, the root first
+    fh: np.ndarray  # float64[nodes] f of each node, raised by path-max to at least the f of its parent
     size: np.ndarray  # int64[1] number of nodes in the ball
 
 
@@ -38,7 +38,10 @@ def new_node_ball(nodes: int) -> NodeBall:
 
 @kernel
 def node_h(levels, tables, target, u, diagonal):
-    """Return the estimated cost from node u to the target node. `tables` is a targets.Targets, for its hash table."""
+    """Return the estimated cost from node u to the target node: the learned one, or the distance of their means.
+
+    `tables` is a targets.Targets, of which only the hash table is used.
+    """
     place = place_of(tables.keys, (np.int64(target) << CELL_BITS | np.int64(u)) + 1)
     if tables.keys[place] != 0:
         return tables.values[place]
@@ -95,7 +98,7 @@ def look_ahead_nodes(levels, ball, tables, root, target, depth, gamma, diagonal,
 
 @kernel
 def mark_node_ball(levels, ball, root, target, depth):
-    """List the nodes up to `depth` arcs from the root, layer by layer; nodes before the last layer become INSIDE."""
+    """Find the nodes up to `depth` arcs from the root, layer by layer. All nodes but the last layer become INSIDE."""
     begin_nodes(ball.nodes, root)
     ball.nodes.search.control[0].open_size = 0
     ball.size[0] = 0
@@ -206,7 +209,10 @@ def find_node_depths(
 
 @kernel
 def close_node(levels, nodes, u, diagonal, notes):
-    """Return the true distance from node u to the root of this search. Continues the search until it is known."""
+    """Return the true distance from node u to the root of the search `nodes`, infinity if there is no path.
+
+    The search is continued until the distance is known.
+    """
     search, control = nodes.search, nodes.search.control[0]
     while search.nodes[u].search != control.search or search.nodes[u].place != CLOSED:
         if control.open_size == 0:

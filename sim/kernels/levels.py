@@ -32,7 +32,7 @@ from sim.kernels.search import (
 STRAIGHT = -1.0
 """Value for a diagonal cost that makes arcs between regions as long as the straight line between their means."""
 
-IS_INSIDE, IS_END = 1, 2  # marks of a corridor's cells: inside; inside, and the search may end there
+IS_INSIDE, IS_END = 1, 2  # marks of a corridor's cells: the cell is inside; it is inside and may end the search
 
 
 class NodeSearch(NamedTuple):
@@ -42,18 +42,18 @@ class NodeSearch(NamedTuple):
     parent: np.ndarray  # int32[nodes] node from which a node was reached, -1: the root
     # int32[nodes] mark of each node: a search restricted to a mark enters only children of nodes with this mark
     marked: np.ndarray
-    way: np.ndarray  # int32[nodes] last path found, from its start
-    shift: int  # bits that hold the number of a node
+    way: np.ndarray  # int32[nodes] nodes of the last path found, its start first
+    shift: int  # number of bits that hold the number of a node in an entry of the heap
 
 
 class Corridor(NamedTuple):
     """Part of the map that can be searched like a map (it has its own Ground). Make it only with new_corridor()."""
 
-    ground: Ground  # moves between cells inside; cells outside have none
-    marks: np.ndarray  # uint8[cells] IS_INSIDE, IS_END, 0 outside
-    cells: np.ndarray  # int32[cells] cells inside
-    stack: np.ndarray  # int32[nodes] scratch
-    size: np.ndarray  # int64[1] number of cells inside
+    ground: Ground  # arrays of the map, in which only moves between cells of the corridor are legal
+    marks: np.ndarray  # uint8[cells] IS_INSIDE or IS_END, 0 for cells outside the corridor
+    cells: np.ndarray  # int32[cells] list of the cells inside the corridor
+    stack: np.ndarray  # int32[nodes] scratch buffer of let_in()
+    size: np.ndarray  # int64[1] number of cells inside the corridor
 
 
 def new_node_search(nodes: int) -> NodeSearch:
@@ -120,7 +120,7 @@ def begin_nodes(nodes, start):
     """Start a new search at node `start`. All nodes of the last search become unknown."""
     search = nodes.search
     control = search.control[0]
-    if control.search == 65_535:  # the largest number: node.search has 16 bits
+    if control.search == 65_535:  # the largest number of a search, because node.search has 16 bits
         for u in range(search.nodes.size):
             search.nodes[u].search = 0
         control.search = 0
@@ -134,7 +134,10 @@ def begin_nodes(nodes, start):
 
 @kernel
 def add_node(nodes, u, before, g, f, h):
-    """Put a node on the open list, or move it up in it. Ties on f: larger g (that is, smaller h), then smaller node."""
+    """Put a node on the open list, or move it up if it is open already.
+
+    Ties on f: larger g, which means smaller h, then smaller node.
+    """
     control, node = nodes.search.control[0], nodes.search.nodes[u]
     place = np.int64(node.place)
     if node.search != control.search:
@@ -199,7 +202,7 @@ def expand_nodes(levels, nodes, end, end_parent, mark, diagonal, budget, notes):
 
 @kernel
 def trace_nodes(nodes, end):
-    """Write the path to `end` into nodes.way. Returns its length."""
+    """Write the path from the root to node `end` into nodes.way. Returns the number of its nodes."""
     length = 0
     u = np.int64(end)
     while u >= 0:
@@ -238,7 +241,7 @@ def clear(corridor):
 
 @kernel
 def let_in(levels, corridor, node, mark):
-    """Add all cells of a node to the corridor, with this mark."""
+    """Add all map cells of a node to the corridor, with the mark IS_INSIDE or IS_END."""
     stack = corridor.stack
     stack[0] = node
     size = 1
@@ -271,7 +274,7 @@ def open_moves(ground, corridor):
 
 @kernel
 def begin_in(ground, search, start, goal, aim):
-    """Begin a search like search.begin(), but keep the list and the count of the tick's earlier expansions."""
+    """Begin a search as search.begin() does, but keep the list and the count of expansions made earlier in the tick."""
     noted, expansions = search.control[0].noted, search.control[0].expansions
     forget(ground, search, goal, aim)
     search.control[0].noted, search.control[0].expansions = noted, expansions

@@ -33,7 +33,7 @@ class Space(NamedTuple):
 
     search: Search
     closed: np.ndarray  # int32[cells] expanded cells in their order; a cell expanded twice is listed twice
-    labels: np.ndarray  # LABEL[cells]
+    labels: np.ndarray  # LABEL[cells] state of each closed cell in the backup
     heap: np.ndarray  # ENTRY[cells + 1] queue of the backup, a heap by h
     path: np.ndarray  # int32[cells] path from the agent's cell at the last plan to the chosen open cell
 
@@ -110,7 +110,7 @@ def plan(ground, learned, space, st, n, backup, exit_rule):
 
 @kernel
 def top_of(ground, space):
-    """Return the open cell with the least f."""
+    """Return the best open cell, which is the one with the least f."""
     return space.search.heap[0].tie & ((np.int64(1) << ground.shift) - 1)
 
 
@@ -146,7 +146,7 @@ def expand(ground, learned, space, st, n):
             break
         size -= 1
         sift_down(heap, nodes, size, heap[size].key, heap[size].tie, mask)
-        node = nodes[np.uint64(s)]  # unsigned: see openlist.py
+        node = nodes[np.uint64(s)]  # unsigned, because numba tests every signed index for being negative
         node.place = CLOSED
         closed[used] = s
         used += 1
@@ -185,13 +185,16 @@ def expand(ground, learned, space, st, n):
 
 @kernel
 def back_up_adaptive(ground, learned, space, st):
-    """Back up values as RTAA*: h[u] = max(h[u], f(b) - g(u)) for every closed u, b the best open cell. Writes: h."""
+    """Back up values as RTAA*: h[u] = max(h[u], f(b) - g(u)) for every closed u, where b is the best open cell.
+
+    Writes: h.
+    """
     nodes = space.search.nodes
     b = top_of(ground, space)
     f = nodes[b].g + h_of(learned, b)
     for i in range(st.closed):
         u = np.uint64(space.closed[i])
-        if nodes[u].place == CLOSED:  # closed cell that was not opened again
+        if nodes[u].place == CLOSED:  # false for a cell that was expanded and then opened again
             raise_to(learned, np.int64(u), f - nodes[u].g)
             st.updates += 1
 
@@ -221,13 +224,13 @@ def back_up_dijkstra(ground, learned, space, st):
             d = np.uint64((successors & 15) - 1)
             successors >>= 4
             t = u + ground.step[d]
-            if search.nodes[np.uint64(t)].place == CLOSED:  # every successor of a closed cell is known
+            if search.nodes[np.uint64(t)].place == CLOSED:  # valid record, because successors of closed cells are known
                 size = offer(space, size, t, value + ground.cost[d], mask)
 
 
 @kernel
 def offer_from_open(ground, learned, space, st, mask):
-    """Queue the closed cells that have open neighbours, each with the best offer of these. Returns the queue's size."""
+    """Queue each closed cell that has open neighbours, with the least c + h of them. Returns the size of the queue."""
     search = space.search
     for i in range(st.closed):
         space.labels[np.uint64(space.closed[i])].place = UNSEEN
@@ -251,9 +254,9 @@ def offer_from_open(ground, learned, space, st, mask):
 
 @kernel
 def offer(space, size, u, value, mask):
-    """Queue closed cell u with a value, or lower its value in the queue. Returns the size of the queue.
+    """Queue the closed cell u with this value, or lower its value in the queue. Returns the size of the queue.
 
-    Nothing changes if u has a value as low already.
+    Nothing changes if the value of u in the queue is at most the new one.
     """
     label = space.labels[np.uint64(u)]
     key = key_of(value)

@@ -9,36 +9,36 @@ ROW = np.dtype(
         ("cell", "i4"),  # cell at which the agent wants to be after this tick
         ("expanded", "i4"),  # number of cells expanded in this tick
         ("traced", "i4"),  # number of parent pointers followed in this tick
-        ("marks", "i2"),  # bits, see below: events of this tick
-        ("phase", "i2"),  # activity of the agent in this tick, see below
+        ("marks", "i2"),  # bits for the events of this tick, such as BACK_MOVE
+        ("phase", "i2"),  # activity of the agent in this tick, such as SEARCHING
     ],
     align=True,
 )
 
-# Marks of a row.
+# Marks of a row: bits for the events of its tick.
 BACK_MOVE = 1  # a move to the parent, made because the agent was off its path
-RESTARTED = 2  # the search began again in this tick
+RESTARTED = 2  # the agent has begun a new search or plan, because the map, its goal or a parameter has changed
 BOUNCED = 4  # TBA*'s move from the start when it has no path to walk
 TRIAL = 8  # written by the world: the agent was put back on the start for its next trial, which is not a move
 ARRIVED = 16  # written by the world: the agent came to the goal in this tick
 CAP_HIT = 32  # the agent looked ahead with its largest depth, or climbed for as many steps as it may
-REENTERED = 64  # the agent had visited its cell before, so it headed for its goal and not for a subgoal
-DIGESTED = 31  # mask of the marks that are part of digests; the other marks follow from moves and expansions
+REENTERED = 64  # the agent had visited its cell before, so it headed for its goal instead of a subgoal
+DIGESTED = 31  # mask of the marks that enter digests; the other marks can be derived from moves and expansions
 
-# Phases of an agent, for the panel header. agent_api.PHASE_WORDS has the words that it shows for them.
+# Phases of an agent, which the panel header shows by the words in agent_api.PHASE_WORDS.
 WAITING, SEARCHING, TRACING, FOLLOWING, WALKING_BACK, SHUTTLING, LEARNING = 0, 1, 2, 3, 4, 5, 6
 
-# Status of an agent.
+# Status of an agent: it can continue; it is at its goal; it has found that no path exists; it has stopped for good.
 ACTIVE, AT_GOAL, NO_PATH, GAVE_UP = 0, 1, 2, 3
 
 
 def new_log(rows: int) -> np.ndarray:
-    """Return an empty log with room for `rows` rows."""
+    """Return a log of `rows` rows, all of them zeros, whose fields Python code can read by name."""
     return np.zeros(rows, ROW).view(np.recarray)
 
 
 def new_bare_log(rows: int) -> np.ndarray:
-    """Return an empty log for kernels to write: a plain array where kernels are compiled, see jit.bare()."""
+    """Return a log of `rows` rows for kernels to fill: a plain array if kernels are compiled, see jit.bare()."""
     return new_log(rows) if HAS_RECORDS else np.zeros(rows, ROW)
 
 

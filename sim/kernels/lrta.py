@@ -48,9 +48,9 @@ def new_ball(cells: int, is_watched: bool, is_reused: bool = False) -> Ball:
 
 @inlined
 def run_classic(ground, learned, state, rows):
-    """Plan and act with depth 1 for up to len(rows) ticks.
+    """Plan and act with depth 1 for up to len(rows) ticks. Returns the number of ticks done.
 
-    Acts as run() does with that depth, without the bookkeeping of a ball. Returns the number of ticks done.
+    The moves are those of run() with depth 1, but no ball is recorded, which saves time.
     """
     st = state[0]
     for tick in range(rows.size):
@@ -68,7 +68,7 @@ def run_classic(ground, learned, state, rows):
 
 @inlined
 def step_classic(ground, learned, st):
-    """Expand the agent's cell, learn, move. Returns expansions and phase."""
+    """Make one step of LRTA* with depth 1: expand the agent's cell, learn, move. Returns expansions and phase."""
     s = np.uint64(st.loc)
     t, f = best_neighbour(ground, learned, s, h_of(learned, s))
     st.updates += 1
@@ -100,7 +100,7 @@ def best_neighbour(ground, learned, s, least):
         total = cost[d] + h_t
         f = max(least, total)
         if is_goal:
-            total = -1.0  # wins every tie
+            total = -1.0  # less than any other sum, so the goal wins every tie
         if f < best_f or (f == best_f and total < best_sum):
             best_f, best_sum, best = f, total, t
     return best, best_f
@@ -196,9 +196,9 @@ def look_ahead(ground, targets, ball, st, depth, reach):
 
 @kernel
 def mark_ball(ground, search, cells, root, goal, depth):
-    """List the cells up to `depth` moves from the root, layer by layer; cells before the last layer become INSIDE.
+    """Find the cells up to `depth` moves from the root, layer by layer. All cells but the last layer become INSIDE.
 
-    Returns their number. Writes: cells, nodes.
+    Returns the number of cells found. Writes: cells, nodes.
     """
     count = add_to_rim(search, cells, 0, root)
     first = 0
@@ -217,13 +217,13 @@ def mark_ball(ground, search, cells, root, goal, depth):
                     count = add_to_rim(search, cells, count, t)
         first = last
         if first == count:
-            break  # all cells that can be reached are in the ball
+            break  # the last layer added no cell, so all reachable cells are in the ball
     return count
 
 
 @kernel
 def add_to_rim(search, cells, count, s):
-    """Add a newly found cell to the end of the list, as a frontier cell. Returns the length of the list."""
+    """Add a newly found cell to the list of the ball's cells, as a frontier cell. Returns the length of the list."""
     node = search.nodes[s]
     node.search = search.control[0].search
     search.control[0].known += 1

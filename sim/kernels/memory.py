@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_SMALL = 1 << 16  # bytes; a smaller array gains nothing from memory pages of its own
+_SMALL = 1 << 16  # size in bytes below which an array gains nothing from memory pages of its own
 _PRIVATE_MAPPING: dict[str, Any] = (
     {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 )
@@ -111,7 +111,7 @@ is not zero. (An agent on 2048 x 2048 cells has 230 MB of memory, of which it to
 def scratch(
     purpose: str, count: int, dtype: npt.DTypeLike, is_reused: bool, *, in_large_pages: bool = False
 ) -> npt.NDArray[Any]:
-    """Return a flat array, from POOL if `is_reused`. Its user must read only entries that it has written."""
+    """Return a flat array whose caller reads only entries that it has written. It comes from POOL if `is_reused`."""
     return POOL.take(purpose, count, dtype, in_large_pages=in_large_pages) if is_reused else zeros(count, dtype)
 
 
@@ -124,8 +124,8 @@ def stamped(
     *,
     in_large_pages: bool = False,
 ) -> npt.NDArray[Any]:
-    """Return a flat array, from POOL if `is_reused`. Its user must store `stamp[0]` with each entry that it writes.
+    """Return a flat array whose caller stores `stamp[0]` with each entry that it writes. POOL is used if `is_reused`.
 
-    An entry with a smaller stamp is old. `stamp[0]` never falls, even from one user of a pooled block to the next.
+    An entry with a smaller stamp is invalid. `stamp[0]` never falls, even from one user of a pooled block to the next.
     """
     return POOL.take(purpose, count, dtype, stamp, in_large_pages=in_large_pages) if is_reused else zeros(count, dtype)

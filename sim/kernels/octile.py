@@ -28,33 +28,39 @@ class Ground(NamedTuple):
     """Arrays of a map that kernels read. Grid makes it; the arrays belong to the grid."""
 
     moves: np.ndarray  # uint8[cells] bit d set: the move in direction d is legal
-    step: np.ndarray  # int64[8] offset to add to a cell for a move in direction d
-    cost: np.ndarray  # float64[8] arc cost of direction d
+    step: np.ndarray  # int64[8] difference of cell numbers by which a move in direction d changes the cell
+    cost: np.ndarray  # float64[8] cost of a move in direction d
     width: int
     height: int
-    shift: int  # bits that hold a cell number, see openlist.py
+    shift: int  # number of bits that hold a cell number in a packed tie-breaker, see openlist.py
 
 
 @kernel
 def h0(x, y, goal_x, goal_y, diagonal):
-    """Return the octile distance: admissible and consistent for every diagonal cost from 1 to 2."""
+    """Return the octile distance of two points, admissible and consistent for every diagonal cost from 1 to 2."""
     dx = abs(x - goal_x)
     dy = abs(y - goal_y)
     return max(dx, dy) + (diagonal - 1.0) * min(dx, dy)
 
 
-ROW_SHIFT = 40  # bits of the fraction in the factor of inverse_of()
+ROW_SHIFT = 40  # number of fraction bits of the fixed-point number that inverse_of() returns
 
 
 @kernel
 def inverse_of(width):
-    """Return the factor for row_of(). Exact for s * width < 2 ** ROW_SHIFT; grid.MAX_CELLS * MAX_SIDE is 2 ** 38."""
+    """Return 1 / width as a fixed-point number, by which row_of() multiplies instead of dividing.
+
+    The results are exact for s * width < 2 ** ROW_SHIFT, thus for all maps: grid.MAX_CELLS * MAX_SIDE is 2 ** 38.
+    """
     return ((np.int64(1) << ROW_SHIFT) + width - 1) // width
 
 
 @kernel
 def row_of(s, inverse):
-    """Return s // width without a division, which would slow down every expansion."""
+    """Return the row of cell s, s // width, without a division, which would slow down every expansion.
+
+    `inverse` is inverse_of(width).
+    """
     return (s * inverse) >> ROW_SHIFT
 
 

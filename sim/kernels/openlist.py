@@ -20,14 +20,15 @@ import numpy as np
 from sim.kernels.jit import kernel
 from sim.kernels.octile import COST_UNIT
 
-ENTRY = np.dtype([("key", "i8"), ("tie", "i8")], align=True)  # see key_of and tie_of
+ENTRY = np.dtype([("key", "i8"), ("tie", "i8")], align=True)  # f as an integer, by key_of(); tie-breaker, by tie_of()
 
 HEAP_BEGINS = 3
 """Number of unused entries before a heap, so that the four children of an entry are in one cache line."""
 
 UNITS_PER_COST = 1.0 / COST_UNIT
 
-_1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)  # numba adds unsigned and signed as floats
+# Unsigned constants for heap indices, because numba adds an unsigned and a signed integer as floats.
+_1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 
 @kernel
@@ -49,7 +50,10 @@ def key_of(f):
 
 @kernel
 def sift_up(heap, nodes, i, key, tie, mask):
-    """Put the entry (key, tie) at index i or higher in the tree. Writes: heap, the `place` of every cell moved."""
+    """Put an entry (key, tie) into the heap at index i, and move it up as far as needed.
+
+    Writes: heap, the `place` of every cell moved.
+    """
     i = np.uint64(i)
     while i > 0:
         up = (i - _1) >> _2
@@ -67,12 +71,15 @@ def sift_up(heap, nodes, i, key, tie, mask):
 
 @kernel
 def sift_down(heap, nodes, size, key, tie, mask):
-    """Put the entry (key, tie) at the root or lower in the tree. Writes: heap, the `place` of every cell moved."""
+    """Put an entry (key, tie) at the root of the heap, and move it down as far as needed.
+
+    Writes: heap, the `place` of every cell moved.
+    """
     i = np.uint64(0)
     size = np.uint64(size)
     while True:
         child = _4 * i + _1
-        if child + _3 < size:  # two independent comparisons, then a third, are faster than three in sequence
+        if child + _3 < size:  # comparing two pairs and then their winners is faster than three comparisons in sequence
             best = first_of(heap, first_of(heap, child, child + _1), first_of(heap, child + _2, child + _3))
         elif child < size:
             best = child
@@ -95,6 +102,6 @@ def sift_down(heap, nodes, size, key, tie, mask):
 
 @kernel
 def first_of(heap, i, k):
-    """Return i or k, the index of the entry that comes first in the order."""
+    """Return i or k, whichever is the index of the heap entry that comes first in the order of the open list."""
     is_less = (heap[k].key < heap[i].key) | ((heap[k].key == heap[i].key) & (heap[k].tie < heap[i].tie))
     return k if is_less else i

@@ -24,7 +24,7 @@ from sim.kernels.search import CLOSED, forget
 class Queue(NamedTuple):
     """Cells to update. Make it only with new_queue(). The number of cells queued is in the agent's state."""
 
-    cells: np.ndarray  # int32[room] cells in the queue
+    cells: np.ndarray  # int32[room] cells waiting for an update, the most urgent last
     priority: np.ndarray  # float64[map cells] priority of each cell in the queue, 0 for all others
     updated: np.ndarray  # int32[updates + 1] cells updated in this tick, the agent's own first
 
@@ -87,7 +87,7 @@ def plan(ground, learned, queue, notebook, st, updates):
 
 @kernel
 def note(notebook, s):
-    """Mark cell s as updated in this tick, for display."""
+    """Record in `notebook`, a Search that is displayed, that cell s was updated in this tick."""
     count_expansion(notebook, s)
     node = notebook.nodes[s]
     node.search = notebook.control[0].search
@@ -131,7 +131,7 @@ def enqueue(queue, st, t, priority):
     If the queue is full, t replaces the cell with the lowest priority, unless the priority of t is not higher.
     """
     cells, urgency = queue.cells, queue.priority
-    hole = st.queued  # index that may be overwritten
+    hole = st.queued  # index in the queue whose entry may be overwritten
     if urgency[t] > 0.0:
         if urgency[t] >= priority:
             return
@@ -155,7 +155,7 @@ def enqueue(queue, st, t, priority):
 
 @kernel
 def comes_before(queue, t, priority, other):
-    """Return whether t, with this priority, comes before another cell of the queue."""
+    """Return whether cell t with this priority belongs before the cell `other` in the queue: it is less urgent."""
     theirs = queue.priority[other]
     return priority < theirs or (priority == theirs and t > other)
 

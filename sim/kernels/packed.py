@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sim.kernels.sources import stamp_of_all
 
-NOTES = ".ready"  # suffix of the note files of ready.py
+NOTES = ".ready"  # suffix of the note files of ready.py, which record that kernels are compiled
 _UNPACKED_SUFFIX = "unpacked"
 
 
@@ -51,7 +51,7 @@ def unpack(archive: Path, cache: Path) -> None:
     note = cache / f"{archive.name}.{_UNPACKED_SUFFIX}"
     if note.exists():
         return
-    with suppress(OSError, tarfile.TarError, EOFError):  # on failure all kernels are compiled
+    with suppress(OSError, tarfile.TarError, EOFError):  # if unpacking fails, kernels are compiled when needed
         draft = Path(tempfile.mkdtemp(prefix=".unpack-", dir=cache))
         try:
             with tarfile.open(archive, "r:xz") as tar:

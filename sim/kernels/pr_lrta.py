@@ -33,17 +33,17 @@ from sim.kernels.targets import is_crowded
 CONTROL = np.dtype(
     [
         ("level", "i8"),  # level on which LRTA* runs
-        ("high_level", "i8"),  # level of the database
-        ("first", "i8"),  # index of that level's first node
-        ("uses_levels", "i8"),  # 0: the abstraction is stale
+        ("high_level", "i8"),  # level whose regions the database describes
+        ("first", "i8"),  # number of the first node of the database's level
+        ("uses_levels", "i8"),  # 0: the abstraction is stale, so the agent walks by LRTA* on the map
         ("uses_subgoals", "i8"),
         ("uses_depths", "i8"),
-        ("depth", "i8"),  # fixed depth
-        ("cap", "i8"),  # largest depth of the database
-        ("uses_stored", "i8"),  # see dynamic_control.py; always 0
+        ("depth", "i8"),  # fixed lookahead depth, for agents without depths from the database
+        ("cap", "i8"),  # largest depth in the database
+        ("uses_stored", "i8"),  # always 0: these databases store no other depth for re-entered cells
         ("rule", "i8"),  # rule for re-entries, see dynamic_control.py, applied to cells on which legs begin
         ("is_for_good", "i8"),
-        ("drops_subgoal", "i8"),  # whether the last look-up dropped the subgoal
+        ("drops_subgoal", "i8"),  # whether the last look-up chose the goal instead of the region's subgoal
         ("sees_all", "i8"),
         ("gamma", "f8"),
         ("arc_diagonal", "f8"),
@@ -51,7 +51,7 @@ CONTROL = np.dtype(
         ("last_target", "i8"),  # target node of the last step of LRTA*
         ("legs", "i8"),  # number of legs begun
         ("abstract_expansions", "i8"),
-        ("leg_expansions", "i8"),  # abstract expansions of the last leg; 0: the goal was in its region
+        ("leg_expansions", "i8"),  # expansions of regions for the last leg; 0: the goal was in the agent's region
     ],
     align=True,
 )
@@ -139,7 +139,7 @@ def plan_leg(ground, levels, column, plan, starts, it, st):
 
 @kernel
 def choose_region(levels, column, plan, starts, it, st, u):
-    """Make one step of LRTA* from region u. Returns the expansions and the next region."""
+    """Choose the next region by one step of LRTA* from region u. Returns the expansions and the region."""
     target, depth = choose_node(levels, column, starts, it, st)
     it.last_target, it.last_depth = target, depth
     ball, tables, diagonal = plan.node_ball, plan.tables, it.arc_diagonal
@@ -152,7 +152,7 @@ def choose_region(levels, column, plan, starts, it, st, u):
 
 @kernel
 def choose_node(levels, column, starts, it, st):
-    """Return the target region and the depth for the next leg."""
+    """Return the target region and the lookahead depth for the next leg."""
     subgoal, depth = choose(column, ancestor(levels, st.loc, it.high_level) - it.first, starts, it, st)
     cell = st.goal if subgoal == NO_SUBGOAL else subgoal
     return ancestor(levels, cell, it.level), depth
@@ -160,7 +160,7 @@ def choose_node(levels, column, starts, it, st):
 
 @kernel
 def take_leg(ground, search, path, st):
-    """Write the path found into `path` as the agent's next leg, the agent's cell first."""
+    """Write the path that `search` has found into `path`, as the agent's next leg. The agent's cell comes first."""
     st.length = way_to(ground, search, search.control[0].goal, path)
     st.head = 0
     st.best = path[st.length - 1]

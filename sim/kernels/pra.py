@@ -41,14 +41,14 @@ STATE = np.dtype(
         ("mark", "i8"),  # mark of the nodes whose children the present search may enter, 0: all
         ("end_parent", "i8"),  # the present search ends in any child of this node, -1: in the goal's own node
         ("length", "i8"),  # number of cells on the path, 0: none
-        ("head", "i8"),  # index of the agent on the path
+        ("head", "i8"),  # index of the agent's cell on the path
         ("fixed_level", "i8"),  # level on which to begin; 0: half the level of the lowest common node
-        ("has_enough", "i8"),  # whether to begin no higher than a level with enough nodes, see is_coarse()
+        ("has_enough", "i8"),  # whether a plan must not begin on a level with too few nodes, see is_coarse()
         ("keep", "i8"),  # number of steps of each path that are refined on the level below
         ("is_wide", "i8"),  # whether neighbours of a path belong to the corridor
         ("uses_levels", "i8"),  # 0: plain A*, while the abstraction is of another map
         ("arc_diagonal", "f8"),  # diagonal cost of arcs between nodes, see levels.py
-        ("did", "i8"),  # events of the last tick: BEGAN, DID_WITHOUT, REFINED, ENDED_AMONG, TOOK, STOOD
+        ("did", "i8"),  # bits for events of the last tick: BEGAN, DID_WITHOUT, REFINED, ENDED_AMONG, TOOK, STOOD
         ("among", "i8"),  # number of expansions of regions in the last tick
     ],
     align=True,
@@ -57,9 +57,9 @@ STATE = np.dtype(
 # Events of a tick, for display only: the search never reads them.
 BEGAN = 1  # a plan was begun, on the level chosen for it
 DID_WITHOUT = 2  # a plan was begun on the map alone, because the regions are of another map
-REFINED = 4  # a path among regions was found, and the search on the level below begun
-ENDED_AMONG = 8  # the last expansion was among regions, and no path has been found since
-TOOK = 16  # the path was found
+REFINED = 4  # a path among regions was found, and the search inside it on the level below was begun
+ENDED_AMONG = 8  # the last expansion of the tick was of a region, and no path among regions was found after it
+TOOK = 16  # the path on the map was found
 STOOD = 32  # the agent waited while the regions are recomputed
 
 
@@ -132,7 +132,7 @@ def plan(ground, levels, nodes, corridor, search, path, st, budget):
 
 @kernel
 def begin_plan(ground, levels, nodes, corridor, search, st):
-    """Begin a plan on the level chosen for it. Without a common node there is no path."""
+    """Begin a plan on a middle level, or report that there is no path because start and goal share no node."""
     clear(corridor)
     st.end_parent = -1
     st.mark = 0
@@ -163,7 +163,7 @@ def is_coarse(levels, level):
 
 @kernel
 def refine(ground, levels, nodes, corridor, search, st):
-    """Begin the search on the level below, inside the path found on this level."""
+    """Begin the search on the next lower level, restricted to the path of nodes found on the present level."""
     st.did = (st.did | REFINED) & ~ENDED_AMONG
     length = trace_nodes(nodes, nodes.search.control[0].goal)
     st.end_parent = -1
@@ -183,14 +183,14 @@ def refine(ground, levels, nodes, corridor, search, st):
 
 @kernel
 def next_mark(nodes):
-    """Return a mark that no node has."""
+    """Return a number for marking nodes that no node is marked with yet."""
     nodes.search.control[0].cursor += 1
     return nodes.search.control[0].cursor
 
 
 @kernel
 def begin_cells(ground, levels, nodes, corridor, search, st, length):
-    """Begin the search on the map, inside the marked nodes."""
+    """Begin the search on the map, inside a corridor made of the marked nodes' cells."""
     for i in range(length):
         u = nodes.way[i]
         let_in(levels, corridor, u, IS_INSIDE)
@@ -218,7 +218,7 @@ def expand_cells(ground, corridor, search, st, budget):
 
 @kernel
 def take_path(ground, search, path, st):
-    """Write the path found on the map, the agent's cell first."""
+    """Write the path that was found on the map into `path`, the agent's cell first."""
     st.length = way_to(ground, search, search.control[0].goal, path)
     st.head = 0
     st.is_planning = 0

@@ -20,16 +20,16 @@ from sim.kernels.jit import JIT_ON
 from sim.kernels.packed import NOTES
 from sim.kernels.sources import stamp_of_all
 
-_READY_CONTENT = b"ready"  # content of the note of a compiled part; the note of any other part is empty or missing
+_READY_CONTENT = b"ready"  # content of the note file of a compiled part; other parts have an empty note file or none
 
 
 @dataclass(frozen=True)
 class Part:
     """Set of kernels that are compiled together, because one feature uses them."""
 
-    key: str  # begins the name of the part's note file
+    key: str  # first part of the name of the note file, which records that the kernels are compiled
     title: str  # name of the feature, for the progress display
-    compile: Callable[[], None]  # runs the kernels, which compiles them
+    compile: Callable[[], None]  # function that runs the kernels, so that numba compiles them
 
 
 Tell = Callable[[Part, int, int], None]
@@ -86,10 +86,10 @@ def _compile_missing(parts: Sequence[Part], tell: Tell, total: int, *, waits: bo
 
 
 def _compile_alone(part: Part, *, waits: bool) -> bool:
-    """Compile a part unless it is ready; return False if another process has locked it."""
+    """Compile a part unless it is ready; return False if another process has locked its note file."""
     try:
         note = os.open(_note(part.key), os.O_RDWR | os.O_CREAT | BINARY, 0o600)
-    except OSError:  # the note cannot be written: compile without it
+    except OSError:  # the note file cannot be opened, so compile without recording it
         part.compile()
         return True
     try:
@@ -104,10 +104,10 @@ def _compile_alone(part: Part, *, waits: bool) -> bool:
 
 
 def _locked(note: int, waits: bool) -> bool:
-    """Lock a note; return False if another process has locked it and `waits` is false."""
+    """Lock a part's note file; return False if another process has locked it and `waits` is false."""
     try:
         return lock(note, waits=waits)
-    except OSError:  # a file system without locks: two processes may compile the same part twice
+    except OSError:  # the file system has no locks, so two processes may compile the same part at the same time
         return True
 
 

@@ -36,8 +36,8 @@ class Similar(NamedTuple):
 
     records: np.ndarray  # int32[asked] indices of the records
     distances: np.ndarray  # float64[asked] their dissimilarities
-    spans: np.ndarray  # int32[STACK, 3] parts of the tree still to be examined: first index, end index, split axis
-    bounds: np.ndarray  # float64[STACK] for each of these parts, a lower bound of the dissimilarity of its records
+    spans: np.ndarray  # int32[STACK, 3] subtrees still to be examined: first index in `order`, end index, split axis
+    bounds: np.ndarray  # float64[STACK] lower bound of the dissimilarity of the records in each subtree of `spans`
 
 
 def new_similar(asked: int) -> Similar:
@@ -133,7 +133,7 @@ def find_similar(ground, records, s, goal, similar):
         count = consider(records, r, at, diagonal, similar, count)
         beyond = at[axis] - records.ends[r, axis]
         after = (axis + 1) % AXES
-        for is_near in range(2):  # the nearer part is pushed last, so it is examined first
+        for is_near in range(2):  # the nearer subtree is pushed last, so it is examined first
             is_low = (beyond < 0) == (is_near == 1)
             spans[depth, 0] = low if is_low else middle + 1
             spans[depth, 1] = middle if is_low else high
@@ -145,7 +145,7 @@ def find_similar(ground, records, s, goal, similar):
 
 @kernel
 def consider(records, r, at, diagonal, similar, count):
-    """Insert record r into the list of the most similar records, if it belongs there. Returns the list's length."""
+    """Insert record r into the list of the most similar records if it is similar enough. Returns the list's length."""
     ends = records.ends[r]
     distance = max(h0(at[0], at[1], ends[0], ends[1], diagonal), h0(ends[2], ends[3], at[2], at[3], diagonal))
     place = count

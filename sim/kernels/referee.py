@@ -41,7 +41,7 @@ _PRIME_B, _BASE_B = 2_147_483_629, 998_244_353
 
 
 def new_metrics(start: int, visits: Table) -> np.ndarray:
-    """Return the metrics of an agent at `start` that has done nothing. Writes: visits."""
+    """Return the metrics of an agent that has done nothing yet but visit its start cell. Writes: visits."""
     metrics = np.zeros(1, METRICS).view(np.recarray)
     metrics[0].position = start
     metrics[0].first_move = metrics[0].twentieth_move = -1
@@ -123,7 +123,9 @@ def judge(ground, rows, count, tick, budget, metrics, visits):
 
 @kernel
 def count_placing(rows, metrics, visits):
-    """Count a tick whose row the world writes: it puts the agent on the start for a new trial, or lets it wait.
+    """Count a tick in which the world, not the agent, wrote the row: the agent was put on its start, or waited.
+
+    The world puts an agent on its start for a new trial.
 
     Writes: metrics, visits.
     """

@@ -54,7 +54,7 @@ def unite(label, s, t):
 
 @kernel
 def root_of(label, s):
-    """Return the first cell of the region of s, as far as regions are united yet. Shortens paths. Writes: label."""
+    """Return the representative (smallest cell) of the set that contains s; halves the path to it. Writes: label."""
     while label[s] != s:
         label[s] = label[label[s]]
         s = label[s]

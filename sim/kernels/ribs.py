@@ -233,7 +233,7 @@ def precedes(f, g, s, other_f, other_g, other):
 
 @kernel
 def is_single(parents):
-    """Return whether exactly one bit is set."""
+    """Return whether a set of parents, given as a bit mask, has exactly one member."""
     return parents != 0 and parents & (parents - 1) == 0
 
 
@@ -263,7 +263,7 @@ def make_redundant(ground, search, memory, st, u):
 
 @kernel
 def lowest(parents):
-    """Return the first direction of a set that is not empty."""
+    """Return the first direction in a non-empty set of parents, which is given as a bit mask."""
     for d in range(8):
         if parents >> d & 1:
             return d

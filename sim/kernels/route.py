@@ -44,7 +44,7 @@ def new_route(cells: int, is_reused: bool = False, tile_width: int = 0, place: T
 
 @kernel
 def place_on(route, length, s):
-    """Return the index of cell s on the route, or -1."""
+    """Return the index of cell s on a route of `length` cells, or -1 if s is not on it."""
     i = route.place[s].depth
     if i < length and route.cells[i] == s:
         return np.int64(i)
@@ -53,7 +53,7 @@ def place_on(route, length, s):
 
 @kernel
 def trace_whole(ground, search, route, end):
-    """Make the route lead from the root to `end`. Returns its length and the number of parent pointers followed."""
+    """Trace the whole route from the root to `end`. Returns its length and the number of parent pointers followed."""
     s = np.int64(end)
     steps = 0
     while s >= 0:
@@ -65,7 +65,7 @@ def trace_whole(ground, search, route, end):
 
 @kernel
 def trace_linked(ground, search, route, length, end):
-    """Make the route lead from the root to `end`, tracing only the cells that differ from the old route.
+    """Change the route so that it leads from the root to `end`, tracing only the cells that differ from the old route.
 
     Closed cells must keep their parents, and `end` must have its link (ancestry.py), whose depth is the index of `end`
     on the route. Tracing stops at the first cell that is on the old route: from there back to the root the cells are
@@ -101,7 +101,7 @@ def way_to(ground, search, end, way):
 
 @kernel
 def adopt(route, trace, traced):
-    """Make the first `traced` cells of `trace`, in reverse order, the route. Returns its length."""
+    """Set the route to the first `traced` cells of `trace`, in reverse order. Returns the route's length."""
     for i in range(traced):
         s = trace[traced - 1 - i]
         route.cells[i] = s
@@ -131,7 +131,10 @@ def way_holds(ground, search, route, length, loc):
 
 @kernel
 def way_cost(ground, search, route, length, loc):
-    """Return the cost of the walk ahead as in way_holds(), or infinity if one of its moves is no longer legal."""
+    """Return the cost of the walk ahead of an agent at `loc`, infinity if one of its moves is no longer legal.
+
+    The walk leads back along parents to the route, then along the route.
+    """
     cost = 0.0
     s = np.int64(loc)
     i = place_on(route, length, s)

@@ -50,7 +50,7 @@ CONTROL = np.dtype(
         ("stack_size", "i8"),
         ("free_chunk", "i8"),  # first of the freed chunks, 0: none
         ("fresh_chunk", "i8"),  # first of the chunks never used by this search
-        ("spare_chunks", "i8"),  # number of freed and never used chunks
+        ("spare_chunks", "i8"),  # number of chunks that can be taken, freed or never used
         ("status", "i8"),  # RUNNING, GOAL_ON_TOP or EMPTY
         ("wg", "f8"),  # weight of g in f
         ("wh", "f8"),  # weight of h in f
@@ -59,9 +59,9 @@ CONTROL = np.dtype(
         # whether the map has changed since the search began, so that its costs and parents may be wrong
         ("is_stale", "i8"),
         ("expansions", "i8"),  # number of expansions of this search
-        ("known", "i8"),  # number of cells that are open or closed
+        ("known", "i8"),  # number of cells that are open or closed in this search
         ("most_known", "i8"),  # largest number of open and closed cells in any earlier search
-        ("noted", "i8"),  # number of entries used in `order`
+        ("noted", "i8"),  # number of entries used in `order`, the list of expanded cells
     ],
     align=True,
 )
@@ -70,12 +70,12 @@ CONTROL = np.dtype(
 class Search(NamedTuple):
     """Memory of one search. Make it only with new_search(), so that dtypes never vary."""
 
-    nodes: Table  # NODE[cells]
-    heap: np.ndarray  # ENTRY[cells + 1], or [1] with buckets
-    buckets: Buckets  # open list that replaces the heap, or empty
+    nodes: Table  # NODE[cells] record of each cell
+    heap: np.ndarray  # ENTRY[cells + 1] the open list; one unused entry if the open list is in buckets
+    buckets: Buckets  # the open list in buckets, which replaces the heap; empty arrays if the heap is used
     heat: np.ndarray  # uint32[cells] number of expansions of each cell, or [0] if not displayed
     order: np.ndarray  # int32[cells] expanded cells in their order, or [0] if not displayed
-    control: np.ndarray  # CONTROL[1]
+    control: np.ndarray  # CONTROL[1] variables of the search, such as its goal and the size of its open list
 
 
 def new_search(
@@ -120,7 +120,7 @@ def new_search(
 
 
 def stamped_nodes(search: Search) -> GenerationTable:
-    """Return the node records with the condition under which a record is valid, for clearing stale ones (stale.py)."""
+    """Return the table of node records together with the test for valid records, for clearing stale ones (stale.py)."""
     return GenerationTable(search.nodes, search.nodes, 32, _LAST_SEARCH, int(search.control["search"][0]))
 
 
@@ -208,7 +208,7 @@ def add_root(ground, search, s, g):
     f = control.wg * g + control.wh * h
     tie = tie_of(s, g, h, control.wg == 0.0, ground.shift)
     if control.is_bucketed:
-        # The root needs a chunk, and so may every entry that moves from the stack back into its bucket.
+        # The root may need a new chunk, and so may every entry that moves from the stack back into its bucket.
         buckets.make_room(search.buckets, control, search.nodes, ground.shift, control.stack_size + 1)
         buckets.begin_below(search.buckets, control, search.nodes, ground.shift, f)
         node.place = buckets.IN_BUCKET
@@ -234,7 +234,7 @@ def best_open(ground, search):
 
 @kernel
 def note(search, control, s):
-    """Count and list an expansion for display. Writes: heat, order, control."""
+    """Record an expansion of cell s for display, in the counts `heat` and the list `order`. Writes: control too."""
     if search.heat.size:
         search.heat[s] += 1
     if control.noted < search.order.size:
@@ -278,7 +278,7 @@ def _expand_from_heap(ground, search, budget):
             break
         size -= 1
         sift_down(heap, nodes, size, heap[size].key, heap[size].tie, mask)
-        node = nodes[np.uint64(s)]  # unsigned: see openlist.py
+        node = nodes[np.uint64(s)]  # unsigned, because numba tests every signed index for being negative
         node.place = CLOSED
         used += 1
         if is_watched:
@@ -348,7 +348,7 @@ def _expand_from_buckets(ground, search, budget):
             pause = min(budget, used + buckets.fitting(lists, control, nodes, shift))
         top -= 1
         size -= 1
-        node = nodes[np.uint64(s)]  # unsigned: see openlist.py
+        node = nodes[np.uint64(s)]  # unsigned, because numba tests every signed index for being negative
         node.place = CLOSED
         used += 1
         if is_watched:

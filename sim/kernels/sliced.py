@@ -18,12 +18,12 @@ STATE = np.dtype(
         ("loc", "i8"),
         ("goal", "i8"),
         ("root", "i8"),
-        ("aside", "i8"),  # the neighbour that Delayed A* shuttles to, -1: wait in place
+        ("aside", "i8"),  # neighbour of the root to which Delayed A* shuttles while it plans, -1: wait in place
         ("status", "i8"),
         ("found", "i8"),  # whether the search has the goal on top of its open list
         ("traced", "i8"),  # whether the whole path is traced
         ("trace_length", "i8"),  # number of cells traced so far
-        ("length", "i8"),  # number of cells on the route
+        ("length", "i8"),  # number of cells on the route, 0 until its trace is complete
         ("marks", "i8"),
         ("restarts", "i8"),
     ],
@@ -147,7 +147,7 @@ def needs_restart(search, state, tails, rose):
 
 @kernel
 def restart(ground, search, state, aside):
-    """Begin a new search at the agent's cell, and count and report the restart."""
+    """Begin a new search at the agent's cell. The restart is counted, and reported as a mark of the next row."""
     st = state[0]
     search_from_here(ground, search, st, aside)
     st.restarts += 1

@@ -22,7 +22,7 @@ from sim.kernels.tiled import Table, Tiled
 WORD, STAMP = 8, 16
 """WORD: bytes of a memory word. STAMP: bytes of a record with a stamp, which is in the record's second word."""
 
-PAGES = 1024  # memory pages cleared before the kernel yields the processor again, see pace.py
+PAGES = 1024  # number of memory pages cleared before the kernel yields the processor again, see pace.py
 
 
 class GenerationTable(NamedTuple):
@@ -34,7 +34,7 @@ class GenerationTable(NamedTuple):
     table: Table  # records to clear, each a whole number of words
     stamps: Table  # records of STAMP bytes that contain the stamps; often the same as `table`
     shift: int  # bit position of the stamp in the second word of a record of `stamps`
-    mask: int  # bits of the stamp, after the shift
+    mask: int  # bit mask of the stamp after the word is shifted right by `shift`
     number: int  # stamp of the valid records
 
 
@@ -118,5 +118,5 @@ def wipe_some(words, size, stamps, shift, mask, number, first, beyond):
     for i in range(np.uint64(first), np.uint64(beyond)):
         if (stamps[np.uint64(2) * i + np.uint64(1)] >> shift) & mask != number:
             for k in range(np.uint64(size) * i, np.uint64(size) * (i + np.uint64(1))):
-                if words[k] != zero:  # a page of zeros is not written, so it takes no memory
+                if words[k] != zero:  # zeros are not overwritten, because a page that is never written takes no memory
                     words[k] = zero

@@ -38,7 +38,7 @@ def spread(ground, source, field, came, rings, sizes):
             s = np.int64(rings[place, i])
             g = field[s]
             if np.int64(g) != ring:
-                continue  # the cell was moved to an earlier ring
+                continue  # outdated entry: the cell's distance fell, and the cell was inserted into an earlier ring
             expansions += 1
             successors = np.int64(SUCCESSORS[np.int64(came[s]) << 8 | np.int64(moves[s])])
             while successors:
@@ -79,7 +79,10 @@ def find_subgoals(ground, levels, level, goal_region, field, first, last, subgoa
 
 @kernel
 def downhill(ground, field, s):
-    """Return the next cell on a cheapest path from s: ties go to the larger cost, then the smaller cell."""
+    """Return the next cell on a cheapest path from s to the source of the distances `field`.
+
+    Ties go to the larger cost of the move, then to the smaller cell.
+    """
     is_dearer = np.int64(ground.cost[FIRST_DIAGONAL] > 1.0)
     successors = np.int64(BEST_FIRST[is_dearer << 8 | np.int64(ground.moves[s])])
     best, best_f = np.int64(-1), np.inf

@@ -40,10 +40,10 @@ class Targets(NamedTuple):
     """Heuristics that an agent has learned toward its goal and other cells. Make it only with new_targets()."""
 
     goal: Learned
-    keys: np.ndarray  # int64[2^n] (target << CELL_BITS | cell) + 1, or 0
-    values: np.ndarray  # float64[2^n] h of each key
+    keys: np.ndarray  # int64[2^n] keys of the hash table: (target << CELL_BITS | cell) + 1, or 0 for a free slot
+    values: np.ndarray  # float64[2^n] learned h of the cell and target in each key
     aimed: np.ndarray  # TARGET[1] present target; its `changes` and `highest` count for all targets but the goal
-    counts: np.ndarray  # COUNTS[1]
+    counts: np.ndarray  # COUNTS[1] sizes of the hash table
 
 
 def new_targets(ground: Any, goal: int, is_watched: bool = False) -> Targets:
@@ -74,7 +74,7 @@ _NO_KEYS, _NO_VALUES = np.zeros(1, np.int64), np.zeros(1, np.float64)
 
 
 def only_goal(learned: Learned) -> Targets:
-    """Return tables with the goal as the only target."""
+    """Return the learned values toward the goal as Targets, in which the goal is the only target."""
     return Targets(learned, _NO_KEYS, _NO_VALUES, learned.target, np.zeros(1, COUNTS).view(np.recarray))
 
 
@@ -86,7 +86,7 @@ def is_crowded(targets):
 
 @kernel
 def aim_at(ground, targets, target):
-    """Set the present target."""
+    """Make `target` the present target, toward which the agent looks up h, learns and walks."""
     if targets.aimed[0].goal != target:
         aim(ground, targets.aimed, target)
 
@@ -139,7 +139,7 @@ def place_of(keys, key):
     mask = keys.size - 1
     mixed = (key >> CELL_BITS) * 40_503 + key
     mixed ^= mixed >> 15
-    place = ((mixed & 0x7FFFFFFF) * 0x5F356495 >> 24) & mask  # 31 times 31 bits: no overflow
+    place = ((mixed & 0x7FFFFFFF) * 0x5F356495 >> 24) & mask  # the product of two 31-bit numbers cannot overflow
     while keys[place] != 0 and keys[place] != key:
         place = (place + 1) & mask
     return place
@@ -147,7 +147,7 @@ def place_of(keys, key):
 
 @kernel
 def put(keys, values, key, value):
-    """Store a value. Returns 1 if its key is new, else 0."""
+    """Store a value under a key in the hash table. Returns 1 if the key is new, else 0."""
     place = place_of(keys, key + 1)
     is_new = keys[place] == 0
     keys[place] = key + 1

@@ -30,16 +30,16 @@ STATE = np.dtype(
         ("end", "i8"),  # last cell of the path: the best open cell of the last plan, -1 before the first
         ("length", "i8"),  # number of cells on the route: the path as it was when the route was last made
         ("found", "i8"),  # whether the goal has been on top of the open list
-        ("marks", "i8"),  # marks for the next row
+        ("marks", "i8"),  # bits for the events that the next row reports, see log.py
         ("restarts", "i8"),
-        ("gives_up", "i8"),  # whether the agent, without a path, ends for good instead of waiting
+        ("gives_up", "i8"),  # whether an agent without a path stops for good instead of waiting for a map change
     ],
     align=True,
 )
 
-EAGER, LAZY = 0, 1  # policies: begin the search again after any map change; only after one that may affect the walk
-# Removed arcs after which a lazy agent restarts: arcs on its walk ahead; also, as printed in the paper, arcs that lead
-# to a cell of its route.
+EAGER, LAZY = 0, 1  # restart policies: after every map change; only after a change that may affect the walk ahead
+# Which removed arcs make a lazy agent restart. ARC_AHEAD: arcs on its walk ahead.
+# AS_PRINTED: also all arcs that lead to a cell of its route, as the paper prints the rule.
 ARC_AHEAD, AS_PRINTED = 0, 1
 
 
@@ -66,7 +66,7 @@ def search_from_here(ground, search, st):
 
 @kernel
 def restart(ground, search, st):
-    """Begin a new search at the agent's cell, and count and report the restart."""
+    """Begin a new search at the agent's cell. The restart is counted, and reported as a mark of the next row."""
     search_from_here(ground, search, st)
     st.restarts += 1
     st.marks |= log.RESTARTED
@@ -110,7 +110,7 @@ def plan(ground, search, route, links, st, budget):
                 traced += make_route(ground, search, route, st)
             if not control.is_stale or way_holds(ground, search, route, st.length, st.loc):
                 break
-        # The old search is of no use: its parents lead through a wall, or it cannot prove that there is no path.
+        # The search from before the map change is useless: its parents lead through a wall, or it ended without a path.
         restart(ground, search, st)
     return used, traced
 
@@ -200,7 +200,7 @@ def on_change(ground, search, route, state, tails, heads, rose, policy, heeds, w
 
 @kernel
 def opens_a_way(search, tails, rose):
-    """Return whether an added arc leaves a cell that the search had reached before it ended without a path."""
+    """Return whether an added arc may open a path: it leaves a cell that the failed search had reached."""
     for i in range(tails.size):
         if not rose[i] and is_known(search, tails[i]):
             return True

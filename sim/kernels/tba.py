@@ -37,22 +37,22 @@ STATE = np.dtype(
         ("found", "i8"),  # whether A* has the goal on top of its open list
         ("traced", "i8"),  # whether the agent has the traced path to the goal
         ("is_first", "i8"),  # whether no slice is planned yet; the first slice must leave time to trace its whole path
-        ("trace_done", "i8"),  # whether no trace is under way
+        ("trace_done", "i8"),  # whether the last trace is complete, so that the next slice begins a new one
         ("trace_length", "i8"),  # number of cells on the present trace
         ("length", "i8"),  # number of cells on the path
         ("head", "i8"),  # index on the path; the cells before it count as removed
         ("end_g", "f8"),  # g of the path's last cell when the path was adopted
-        ("marks", "i8"),  # marks for the next row
-        ("restarts", "i8"),  # number of searches begun again after map changes
+        ("marks", "i8"),  # bits for the events that the next row reports, see log.py
+        ("restarts", "i8"),  # number of times that the search was begun again after a map change
         ("shortcuts", "i8"),  # number of shortcuts found
-        ("did", "i8"),  # events of the last tick: FOUND, TRACED, TOOK, SOUGHT
-        # Parameters.
+        ("did", "i8"),  # bits for the events of the last tick: FOUND, TRACED, TOOK, SOUGHT
+        # Parameters of the agent.
         ("share", "f8"),  # r: fraction of R for expansions
         ("trace_rate", "f8"),  # c: number of trace steps that cost as much as one expansion
         ("cuts_trace", "i8"),  # whether a trace ends early at the agent's cell
         ("keeps_longer", "i8"),  # whether to switch only to a path at least as long
         ("seeks_shortcut", "i8"),  # whether an agent off the path to the goal searches for a shortcut to it
-        ("shortcut_budget", "i8"),  # maximum number of expansions of such a search in a tick
+        ("shortcut_budget", "i8"),  # maximum number of expansions of a search for a shortcut in a tick
     ],
     align=True,
 )
@@ -66,7 +66,7 @@ SOUGHT = 8  # a shortcut was sought
 
 @kernel
 def slices(budget, share, trace_rate):
-    """Return N_E and N_T of the paper. The 1e-9 keeps floor(10 * 0.9) at 9."""
+    """Return the expansions N_E and trace steps N_T of a tick, as in the paper. The 1e-9 keeps floor(10 * 0.9) at 9."""
     expansions = np.int64(np.floor(budget * share + 1e-9))
     steps = np.int64(np.floor((budget - expansions) * trace_rate + 1e-9))
     return expansions, steps
@@ -282,7 +282,7 @@ def junction(ground, search, path, st, room):
 
 @kernel
 def join(ground, detour, path, st):
-    """Make a new path: from the agent to the old path by the shortcut, then along the old path to the goal."""
+    """Replace the path: it now leads from the agent by the shortcut to the old path, then along that to the goal."""
     length = 0
     s = np.int64(st.loc)
     joint = np.int64(-1)
@@ -320,7 +320,7 @@ def on_change(ground, search, state, tails, rose):
 
 @kernel
 def restart(ground, search, st):
-    """Begin a new search at the agent's cell, and count and report the restart."""
+    """Begin a new search at the agent's cell. The restart is counted, and reported as a mark of the next row."""
     search_from_here(ground, search, st)
     st.restarts += 1
     st.marks |= log.RESTARTED

@@ -42,14 +42,14 @@ def moves_at(domain, width, height, needed, s):
 
 @kernel
 def all_moves(domain, width, height, needed, moves):
-    """Compute the masks of the whole map. Writes: moves."""
+    """Compute the move masks of all cells of the map. Writes: moves."""
     for s in range(width * height):
         moves[s] = moves_at(domain, width, height, needed, s)
 
 
 @kernel
 def update_moves(domain, width, height, needed, moves, toggled, step, tails, heads, rose):
-    """Update the masks around toggled cells and list every directed arc that was added or removed.
+    """Update the move masks around toggled cells, and list every directed arc that was added or removed.
 
     A toggled cell changes at most the masks of the 3 x 3 block around it. `domain` must already contain the changes of
     all toggled cells. A mask that was updated does not change when it is visited again, so no arc is listed twice.

@@ -88,7 +88,7 @@ def new_table(
 
 
 def in_tiles(records: npt.NDArray[Any], cells: int, width: int) -> Tiled:
-    """Return a tiled table whose entries are `records`, which must already be in the order of tiles."""
+    """Return a tiled table whose entries are `records`, an array that is in tile order already."""
     assert cells * width < 1 << ROW_SHIFT
     side = 1 << tile_bits(records.itemsize)
     return Tiled(records.view(np.ndarray), cells, width, ((1 << ROW_SHIFT) + width - 1) // width, -(-width // side))
@@ -100,7 +100,7 @@ _READ_ACCESS, _HIGHEST_LOCALITY, _DATA_CACHE = (
     1,
 )  # arguments of llvm.prefetch: read access, highest locality, data cache
 
-_OPTIONS: Any = {"_nrt": False, "boundscheck": None}  # same as in jit.py
+_OPTIONS: Any = {"_nrt": False, "boundscheck": None}  # compile options, the same as for all kernels in jit.py
 
 
 @register_jitable(**_OPTIONS)
@@ -169,7 +169,7 @@ def _copy(table, copy):
 
 
 def _tile_bits_of_type(table: Any) -> int | None:
-    """Return the tile bits of a numba type of tiled table, or None for any other type."""
+    """Return tile_bits() for a table of this numba type, or None if the type is not that of a tiled table."""
     if not isinstance(table, types.BaseNamedTuple) or cast(Any, table).instance_class is not Tiled:
         return None
     dtype: Any = cast(Any, table).types[0].dtype

@@ -28,7 +28,7 @@ NO_DEPTH = 0
 
 @kernel
 def find_whole_depths(ground, levels, level, goal_region, backward, targets, ball, first, last, subgoal, depth):
-    """Find the depths of the regions from first to last - 1.
+    """Find the optimal lookahead depth for each region from first to last - 1.
 
     The depth is for the path to the region's subgoal or, if `subgoal` is empty, to the representative of the goal
     region. `backward` is scratch memory; `targets` must have learned nothing.
@@ -79,7 +79,7 @@ def least_depth(ground, backward, targets, ball, s):
 
 @kernel
 def begin_ball(ground, ball, s, y):
-    """Make the ball of depth 0: the cell s alone, as the frontier."""
+    """Begin a ball of depth 0, which contains only the cell s, as its frontier. Later calls of grow() extend it."""
     forget(ground, ball.search, y, y)
     ball.search.control[0].root = s
     add_to_rim(ball.search, ball.cells, 0, s)
