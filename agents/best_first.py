@@ -26,7 +26,7 @@ REOPEN = Param("reopen", bool, False, "expand a closed cell again when a cheaper
 
 
 class BestFirstAgent(KernelAgent):
-    """Agent with a search, a kernel's state record and parameters. Subclasses call their kernel in `advance`."""
+    """Agent with one resumable search, a state record and parameters. Subclasses run their kernel in `advance`."""
 
     def __init__(self, problem: Problem, params: Mapping[str, Value], state: np.dtype) -> None:
         super().__init__(state)
@@ -46,7 +46,7 @@ class BestFirstAgent(KernelAgent):
         return 0
 
     def _weights(self) -> tuple[float, float]:
-        """Return (wg, wh) of f = wg * g + wh * h."""
+        """Return the weights (wg, wh) of f = wg * g + wh * h, by which the search orders its open list."""
         return 1.0, float(self.params.get("weight", 1.0))
 
     def _new_search(self) -> kernels.Search:
@@ -64,7 +64,7 @@ class BestFirstAgent(KernelAgent):
         )
 
     def _is_bucketed(self, wg: float, wh: float) -> bool:
-        """Return whether the search can use the bucketed open list, which gives an equal walk in half the time."""
+        """Return whether the search can use the bucketed open list, which gives the same walk in half the time."""
         return wg == wh == 1.0 and not self.params.get("reopen") and self.params.get("open_list") != "heap"
 
     @property
@@ -73,7 +73,7 @@ class BestFirstAgent(KernelAgent):
         return cell
 
     def set_param(self, name: str, value: Value) -> None:
-        """Set a parameter and start a new search, because labels (g and parent of cells) of both must not mix."""
+        """Set a parameter and start a new search, because g and parents computed with the old value are not valid."""
         self.params[name] = value
         before = self.search
         self.search = self._new_search()
@@ -91,7 +91,7 @@ class BestFirstAgent(KernelAgent):
         self._reset(cell)
 
     def _reset(self, start: int) -> None:
-        """Place the agent on `start` without a plan, and reset its search."""
+        """Place the agent on `start` without a plan, and begin its search from there."""
         raise NotImplementedError
 
     def on_change(self, change: MapChange) -> None:
@@ -111,7 +111,7 @@ class BestFirstAgent(KernelAgent):
         if not self.tile_width:
             self.view()
         elif self.search.control[0].is_bucketed:
-            self.best()  # on a bucketed open list this writes: it moves the next cells to the top of the list
+            self.best()  # finding the best cell moves entries of a bucketed open list, which must not happen in view()
 
     def view(self) -> AgentView:
         return AgentView(search=self.shown_search(), best=self.best(), root=int(self.search.control[0].root))

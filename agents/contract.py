@@ -35,7 +35,7 @@ ONLY_WITH: dict[str, dict[str, Value]] = {"gmax": {"lookahead_by": "cost"}, "sho
 
 
 class BrokenError(AssertionError):
-    """An agent violates a rule; the text describes the violation."""
+    """Raised if an agent violates a rule of the contract; the text describes the violation."""
 
 
 def must(holds: object, what: str) -> None:
@@ -50,7 +50,7 @@ def must(holds: object, what: str) -> None:
 
 
 class Board:
-    """Map as a dictionary from (x, y) to the kind of terrain; blocked cells have no entry."""
+    """Map for naive checks: a dictionary from (x, y) to the kind of terrain, without entries for blocked cells."""
 
     def __init__(self, rows: list[str], movement: Movement) -> None:
         self.width, self.height, self.movement = len(rows[0]), len(rows), movement
@@ -101,7 +101,7 @@ def _board(rows: tuple[str, ...], movement: Movement) -> Board:
 
 
 def judged_tick(world: World) -> bool:
-    """Advance a world with one agent by one tick and check the row (the record of the tick) that the agent wrote.
+    """Advance a world with one agent by one tick, and check the move and the counts that the agent reports.
 
     Returns:
         False if no tick was possible, because the run is over.
@@ -136,7 +136,7 @@ def judged_tick(world: World) -> bool:
 
 
 def must_be_honest(walker: Walker) -> None:
-    """Raise a BrokenError if the referee has found that the agent violated a rule of the simulation."""
+    """Raise a BrokenError if the referee has found a violation of the simulation's rules by the agent."""
     if walker.offence is not None:
         must(False, f"{walker.offence.told(walker.label)}, in tick {walker.offence.tick:,}")
 
@@ -169,7 +169,7 @@ def check_view(walker: Walker, board: Board) -> None:
 
 
 def must_end_well(world: World) -> None:
-    """Check the final status: at the goal if there is a path, and "no path" only if there is none."""
+    """Check the agent's final status: AT_GOAL if there is a path to its goal, and NO_PATH only if there is none."""
     walker, board = world.walkers[0], board_of(world.grid)
     must_be_honest(walker)
     status = walker.agent.status
@@ -187,7 +187,7 @@ def must_end_well(world: World) -> None:
 
 
 def settings_of(spec: AgentSpec) -> list[dict[str, Value]]:
-    """Return parameter sets to test: the defaults, and each parameter alone at its limits, another value, its choices.
+    """Return parameter sets to test: the defaults, then sets in which one parameter has a limit or another choice.
 
     A parameter in `ONLY_WITH` comes with the value that the other parameter needs.
     """
@@ -268,7 +268,7 @@ def world_of(case: Case, spec: AgentSpec, params: Params, at_least: int = 1, **m
     return world
 
 
-# On a problem without a path, an agent that cannot prove this is run for this number of ticks only.
+# Number of ticks for which an agent that cannot prove that there is no path is run on a problem without a path.
 _TICKS_WITHOUT_PROOF = 100
 
 
@@ -277,7 +277,7 @@ def _max_ticks(world: World) -> int:
 
 
 def _walk(world: World) -> None:
-    """Advance a world tick by tick, with all checks, until it is over or the agent has had enough ticks."""
+    """Advance a world and check every tick, until the run is over or a maximum number of ticks is reached."""
     walker, board = world.walkers[0], board_of(world.grid)
     may_end = walker.spec.proves_no_path or board.at(walker.position) in board.distances(board.at(world.goal))
     for _ in range(_max_ticks(world) if may_end else _TICKS_WITHOUT_PROOF):
@@ -324,7 +324,7 @@ def minds_goals_and_parameters(spec: AgentSpec) -> None:
 
 
 def is_the_same_every_time(spec: AgentSpec) -> None:
-    """Check that the walk is the same if repeated, run tick by tick, instrumented, or restored from a keyframe."""
+    """Check that the walk is the same if it is repeated, run tick by tick, displayed, or restored from a keyframe."""
     case = _random_case(4)
     chance = random.Random(1)
     cells = len("".join(case.rows))
@@ -350,13 +350,13 @@ def is_the_same_every_time(spec: AgentSpec) -> None:
     for cut in (3, 8):
         world = fresh()
         world.advance(cut)
-        with suppress(StateError):  # a state that cannot be stored costs only time and gets a warning, `state_warning`
+        with suppress(StateError):  # an agent whose state cannot be stored is allowed; `state_warning` warns of it
             copy = restore(take(world))
             must(end_of(copy) == once, f"walks another way when it is set aside in tick {cut} and goes on from there")
 
 
 def state_warning(spec: AgentSpec) -> str:
-    """Return a warning about the part of the agent's state that no keyframe can store, or "" if all can be stored."""
+    """Return a warning if part of the agent's state cannot be stored in a keyframe or loaded again; "" if all can."""
     world = world_of(_random_case(4), spec, {}, 9)
     for _ in range(20):
         try:

@@ -1,7 +1,8 @@
-"""Base class of D LRTA* and PR LRTA*: the database column of the goal's region, and how often cells were visited.
+"""Base class of D LRTA* and PR LRTA*: agents with a database of subgoals and lookahead depths.
 
-A database has one column for each region of the map, with a subgoal or a lookahead depth for every region on the way to
-that one. A cell that is visited again may mean that the agent is in a loop between subgoals (dynamic_control.py).
+A database has one column for each goal region. The column has an entry for every region of the map: the next subgoal on
+the way to the goal region, or the lookahead depth, or both. An agent also counts its visits to each cell, because a
+cell that is visited again may mean that the agent is in a loop between subgoals (dynamic_control.py).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -29,7 +30,7 @@ Its arguments are the levels of the abstraction, the goal cell and the agent's p
 def prepare(
     column_recipe: ColumnRecipe, problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None
 ) -> Iterator[Step]:
-    """Compute the abstraction and the column of the goal's region, in steps (see `AgentSpec.prepare`).
+    """Compute the abstraction and the database column of the goal's region, step by step (see `AgentSpec.prepare`).
 
     Args:
         column_recipe: Function that returns the recipe of the needed column.
@@ -52,7 +53,7 @@ class Controlled(Abstracted, LearningAgent):
 
     column_recipe: ColumnRecipe
     control: Any
-    visits_of_start = 1  # visits already counted for the agent's cell when a run, a trial or a new goal begins
+    visits_of_start = 1  # number of visits of the agent's own cell when a run, a trial or a new goal begins
 
     # --- prepared data ---
 
@@ -61,7 +62,7 @@ class Controlled(Abstracted, LearningAgent):
         self._fetch_column()
 
     def _fetch_column(self) -> None:
-        """Fetch the column of the goal's region; valid only on the map for which the abstraction was computed."""
+        """Fetch the database column of the goal's region. The abstraction must be of the current map."""
         recipe = self.column_recipe(self.levels, int(self.state[0].goal), self.params)
         self.column = fetch(recipe, self.problem.grid) if recipe else databases.NO_COLUMN
         self._set_control()
@@ -111,5 +112,5 @@ class Controlled(Abstracted, LearningAgent):
         was_stale = self.is_stale
         self.look_at_change(change)
         if was_stale and not self.is_stale:
-            self._fetch_column()  # the goal may have been moved while the data was stale
+            self._fetch_column()  # while the data was stale, the goal may have been moved to another region
         self._set_control()

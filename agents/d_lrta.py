@@ -36,7 +36,7 @@ from sim.metrics import OwnCounts
 from sim.params import Param, Value
 from sim.prepared import Recipe
 
-_MAX_WAYPOINTS = 64  # maximum number of subgoals that the window draws
+_MAX_WAYPOINTS = 64  # maximum number of subgoals ahead of the agent that the window draws
 RULES = {"per cell": dynamic_control.PER_CELL, "for good": dynamic_control.FOR_GOOD, "never": dynamic_control.NEVER}
 
 
@@ -59,7 +59,7 @@ def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe
 
 
 def takes_stored_depth(params: Mapping[str, Value]) -> bool:
-    """Return whether cells visited before use the depth stored for the goal (a third database) instead of the cap."""
+    """Return whether on a cell visited before the agent uses the lookahead depth stored for its goal, not the cap."""
     return params["revisit"] == "stored depth" or (params["revisit"] == "as published" and not params["cap"])
 
 
@@ -89,11 +89,11 @@ class DLrta(Controlled, TargetingAgent):
 
     @property
     def needs_data(self) -> bool:
-        """Return whether the agent uses the database; LRTA*(F,G) uses no data that could become stale."""
+        """Return whether the agent uses the database, which a map change makes stale; LRTA*(F,G) does not."""
         return "database" in (self.params["goal_control"], self.params["depth_control"])
 
     def on_new_data(self) -> None:
-        """Forget the values toward subgoals, because they may be too high on the new map."""
+        """Forget the learned values toward subgoals, because they may be too high for the new map."""
         self.forgotten_cells = self.learned_cells()
         self.others = new_targets(self.ground, int(self.state[0].goal))
 
@@ -121,10 +121,10 @@ class DLrta(Controlled, TargetingAgent):
         return np.array(way, np.int32)
 
     def _depths(self) -> np.ndarray | None:
-        """Return the lookahead depth of every cell, or None if none is shown.
+        """Return the table of lookahead depths to display, one for each cell, or None if no depths are displayed.
 
-        It is the depth of the cell's region in the database. If the database has no depths, it is the fixed depth for
-        all cells; while the database is not used, it is 1.
+        The depth of a cell is the one of its region in the database. If the database has no depths, all cells have the
+        fixed depth; while the database is not used, they have depth 1.
         """
         it = self.control[0]
         if not (it.uses_database and it.uses_depths):
@@ -158,7 +158,7 @@ class DLrta(Controlled, TargetingAgent):
         )
 
     def _notes(self) -> Iterator[str]:
-        """Yield the keys of what happened in the last tick, for the view; the database may be valid again after it."""
+        """Yield the keys of the events of the last tick, for display."""
         it = self.control[0]
         if it.is_for_good:
             yield "for good"
@@ -169,7 +169,7 @@ class DLrta(Controlled, TargetingAgent):
 
 
 def may_loop(params: Mapping[str, Value]) -> bool:
-    """Return whether the agent may loop between subgoals: with subgoals, and without a rule for visited cells."""
+    """Return whether the agent may loop between subgoals for ever, because no rule sends it to its goal instead."""
     return params["goal_control"] == "database" and params["reentrance"] == "never"
 
 

@@ -1,4 +1,6 @@
-"""Base classes of agents with prepared data, and their behaviour after a change of the map.
+"""Base classes of agents with data that is computed from the map before the run, and becomes stale when it changes.
+
+"Data" is an abstraction, a database of subgoals or records of solved problems.
 
 A change makes the data stale. With `after_change: fall back` the agent works without the data until the map is again
 equal to the map for which the data was computed. With `rebuild` the data is recomputed, which takes (expansions of the
@@ -41,21 +43,21 @@ def prepare_abstraction(problem: Problem, params: Mapping[str, Value], stopwatch
 
 
 class Databased:
-    """Mixin with prepared data, a flag whether it is stale, and the progress of its rebuild.
+    """Mixin of agents with prepared data: keeps the data, whether it is stale, and the progress of its rebuild.
 
     Subclasses implement `run`, `steps`, `prepared` and `_take`.
     """
 
     problem: Problem
-    left = 0.0  # expansions that the rebuild of the data still needs; 0: nothing is being rebuilt
+    left = 0.0  # number of expansions that the rebuild of the data still needs; 0: no rebuild is under way
 
     def use_data(self, grid: Grid, params: Mapping[str, Value]) -> None:
-        """Fetch all data for the current map; called in the constructor of the agent."""
+        """Fetch all prepared data for the current map; the constructor of the agent calls this."""
         self._grid, self._after_change = grid, str(params["after_change"])
         self._take()
 
     def _take(self) -> None:
-        """Fetch the data for the current map. Subclasses extend this method by their kind of data."""
+        """Fetch the prepared data for the current map. Subclasses extend this method by fetching their kind of data."""
         self.left = 0.0
         self.built_on = self._grid.moves.copy()
         self.is_stale = False
@@ -71,25 +73,25 @@ class Databased:
 
     def look_at_change(self, change: MapChange) -> None:
         """Handle a change of the map: mark the data as stale or valid again."""
-        if change.has_arcs:  # otherwise the data stays valid, and a rebuild continues
+        if change.has_arcs:  # without a changed arc the data stays valid, and a rebuild under way continues
             self._look_at_map()
 
     def _look_at_map(self) -> None:
-        """Compare the present map with the map of the data; update `is_stale`, and start or stop the rebuild."""
+        """Compare the present map with the one of the prepared data; set `is_stale`, and start or stop the rebuild."""
         self.is_stale = not np.array_equal(self.built_on, self._grid.moves)
         is_rebuilt = self.is_stale and self._after_change == "rebuild"
         self.left = float(sum(data.build_expansions for data in self.prepared)) if is_rebuilt else 0.0
         if is_rebuilt and self.problem.watched:
-            # compute in the background, because otherwise the frame in which the rebuild is due would take too long
+            # Compute in the background, because otherwise the frame in which the rebuild ends would take too long.
             make_ahead(id(self), self.steps(self._grid.copy()))
 
     @property
     def database_bytes(self) -> int:
-        """Return the size of the data in memory, in bytes."""
+        """Return the size of the agent's prepared data in memory, in bytes."""
         return sum(data.bytes for data in self.prepared)
 
     def steps(self, grid: Grid) -> Iterator[Step]:
-        """Return the steps that compute the data for this map."""
+        """Return the steps that compute the agent's prepared data for this map."""
         raise NotImplementedError
 
     def rebuild_rate(self, budget: int) -> float:
@@ -97,14 +99,14 @@ class Databased:
         return float(budget)
 
     def run(self, budget: int, rows: np.ndarray) -> int:
-        """Plan and act with the current data; arguments and result as for `Agent.advance`."""
+        """Plan and act with the current prepared data; arguments and result are those of `Agent.advance`."""
         raise NotImplementedError
 
     def on_new_data(self) -> None:
-        """Handle the replacement of the data by rebuilt data."""
+        """Handle the replacement of stale data by rebuilt data. Subclasses reset the memory that depends on it."""
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        """Plan and act for up to len(rows) ticks; take over rebuilt data after the tick that completes it.
+        """Plan and act for up to len(rows) ticks; start to use rebuilt data after the tick that completes the rebuild.
 
         Returns:
             The number of ticks done, as for `Agent.advance`.
@@ -127,13 +129,13 @@ class Databased:
         return done
 
     def _renew(self) -> None:
-        """Replace stale data by the rebuilt data."""
+        """Replace the stale data by the rebuilt data, and notify the subclass."""
         self._take()
         self.on_new_data()
 
 
 class Abstracted(Databased):
-    """Agent whose data is, or is computed from, the clique abstraction of the map."""
+    """Mixin of agents whose prepared data is the clique abstraction of the map, or is computed from it."""
 
     def _take(self) -> None:
         super()._take()

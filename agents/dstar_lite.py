@@ -49,7 +49,7 @@ class DstarLite(BestFirstAgent):
         dstar_lite.reset(self.ground, self.search, self.memory, self.state, start, self.goal)
 
     def set_param(self, name: str, value: Value) -> None:
-        """Set the mode, which changes only the amount of work in a tick, so all distances stay valid."""
+        """Set the parameter `mode`. It changes only the number of expansions in a tick, so all distances stay valid."""
         self.params[name] = value
 
     @property
@@ -74,7 +74,7 @@ class DstarLite(BestFirstAgent):
         return int(self.memory.queue[0].cell) if self.search.control[0].open_size else -1
 
     def way(self) -> np.ndarray:
-        """Return the path ahead, beginning with the agent's cell; empty during a repair or if there is no path."""
+        """Return the cells of the path ahead, the agent's own first; none during a repair or if there is no path."""
         if not self.state[0].found or self.status is Status.NO_PATH:
             return np.empty(0, np.int32)
         way = np.empty(self.problem.grid.cells, np.int32)

@@ -29,12 +29,12 @@ from sim.params import Param, Value
 class DepthChooser(LearningAgent):
     """Base class of agents that choose their lookahead depth during the run. Subclasses choose it in `advance`."""
 
-    steps = 1  # length of the history, in moves
+    steps = 1  # number of last moves kept in the history, from which features are computed
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params)
         self.ball = new_ball(problem.grid.cells, problem.watched)
-        self.probe = new_ball(problem.grid.cells, False)  # memory of the lookaheads that only choose the depth
+        self.probe = new_ball(problem.grid.cells, False)  # memory of lookaheads that only serve to choose the depth
         self._reset_history()
 
     def _reset_history(self) -> None:
@@ -106,7 +106,7 @@ def dmax_param(default: int) -> Param:
 
 
 def needed(params: Mapping[str, Value]) -> int:
-    """Return the maximum number of expansions of one move, the pre-search included; no budget limits it."""
+    """Return the maximum number of expansions of one move, pre-search included. The budget does not limit them."""
     return (2 * int(params["dmax"]) - 1) ** 2 + (2 * standard_tree().q - 1) ** 2
 
 

@@ -63,15 +63,15 @@ def call(do: Callable[[], T], path: Path, patience_s: float) -> T:
         failure: AgentFailedError = AgentTooSlowError(text)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # includes SystemExit: an agent must not end the program
+    except BaseException as error:  # also catches SystemExit, because an agent must not end the program
         failure = AgentFailedError(described(error, path))
     raise failure
 
 
 class GuardedAgent(UserAgent):
-    """User-defined agent behind guarded calls.
+    """Wrapper of a user-defined agent, which calls its methods under the guard.
 
-    After an error its code is not called any more, and the next `advance` raises the error.
+    After an error the code of the user is not called any more, and the next `advance` raises the error.
     """
 
     def __init__(self, path: Path, versions: MakeVersion, problem: Problem, params: Mapping[str, Value]) -> None:
@@ -80,7 +80,7 @@ class GuardedAgent(UserAgent):
         self._begin(problem)
 
     def _begin(self, problem: Problem) -> None:
-        """Create the user's agent in the version given by the parameters."""
+        """Create the user's agent by the version of its file that the parameters select."""
         self.cell, self.goal = problem.start, problem.goal
         self.error = ""
         self.agent: Agent | None = None
@@ -178,7 +178,7 @@ class GuardedAgent(UserAgent):
 
 
 class _InvalidValue:
-    """Text of an invalid value that user code returned, which the referee shows in its message."""
+    """Stands for an invalid value that user code returned; keeps only its text, for the referee's message."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -188,7 +188,7 @@ class _InvalidValue:
 
 
 def _plain_count(count: object) -> int:
-    """Return the number of ticks done as an int; the text of any other value, which the referee rejects."""
+    """Return the number of ticks done as an int. Any other value is returned as its text, which the referee rejects."""
     if isinstance(count, int | np.integer):
         return int(count)
     return _InvalidValue(_exact_str(in_python(count)))  # type: ignore[return-value]
@@ -221,7 +221,7 @@ def _plain_view(view: object, cells: int) -> AgentView:
 
 
 def _exact_str(text: str) -> str:
-    """Return a plain str for a text that may belong to a user-defined subclass; raise a TypeError for other values."""
+    """Return a text as a plain str, even if it is of a user-defined subclass; raise a TypeError for other values."""
     return str.__getitem__(text, slice(None))
 
 
@@ -269,7 +269,7 @@ def described(error: BaseException, path: Path) -> str:
 
 
 def _read(error: BaseException, found: list[str]) -> None:
-    """Append the class name of an error to `found`, then its message; user code may fail at either."""
+    """Append the class name of an error to `found`, then its message. User code computes both, and may fail."""
     found.append(_as_one_line(type(error).__name__))
     found.append(_as_one_line(cast(SyntaxError, error).msg if issubclass(type(error), SyntaxError) else str(error)))
 
@@ -288,7 +288,7 @@ def lines_of(error: BaseException, path: Path) -> list[int]:
 
 
 def place_of(error: BaseException, path: Path) -> str:
-    """Return the file name with the last line of this file that led to the error, such as "mine.py:12"."""
+    """Return the position of an error in a user file: its last line in the traceback, written as "mine.py:12"."""
     lines = lines_of(error, path)
     if type(error) in (SyntaxError, IndentationError, TabError):
         assert isinstance(error, SyntaxError)

@@ -53,7 +53,7 @@ class IdaStar(BestFirstAgent):
         ida.on_change(self.ground, self.search, self.stack, self.state, change.tails, change.rose)
 
     def best(self) -> int:
-        """Return -1: a depth-first search has no best open cell; it continues at the top of its stack."""
+        """Return -1, because a depth-first search has no best open cell."""
         return -1
 
     def view(self) -> AgentView:

@@ -17,21 +17,20 @@ from sim.metrics import OwnCounts
 
 
 class KernelAgent:
-    """Base class of agents with a kernel. Subclasses define the arguments of their kernel in `parts`."""
+    """Base class of agents whose ticks a kernel computes. Subclasses return the kernel's arguments from `parts`."""
 
     takes_bare_rows = True
 
     made_again: ClassVar[tuple[str, ...]] = ("_plain_arguments", "_cached_dispatch", "_status")
     """Names of derived attributes, which are excluded from copies and recomputed; subclasses add their own."""
 
-    # cache of arguments(): the parts, and the same parts as plain arrays
+    # Cache of arguments(): the result of parts(), and the same arrays as plain arrays.
     _plain_arguments: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None
-    _cached_dispatch: CachedDispatch | None = (
-        None  # cached dispatch of the kernel that was called last with these arguments
-    )
+    # Dispatch of the kernel that was called last. It is valid only for the types of the cached arguments.
+    _cached_dispatch: CachedDispatch | None = None
 
     def __init__(self, state: np.dtype) -> None:
-        """Create the state record.
+        """Create the agent's state record, in which kernels store its variables.
 
         Args:
             state: Data type of the kernel's state record, which has a field `status`.
@@ -40,7 +39,7 @@ class KernelAgent:
         self._look_at_state()
 
     def _look_at_state(self) -> None:
-        """Store views of the fields that are accessed in every tick, because access by field name is slow."""
+        """Store views of the state's fields that are read in every tick, because access by field name is slow."""
         self._status = self.state["status"]
 
     @property
@@ -50,16 +49,16 @@ class KernelAgent:
 
     @property
     def batch_kernel(self) -> Any:
-        """Return the kernel that advances a batch of agents of this kind (sim/crew.py); None if there is none."""
+        """Return the kernel that advances a batch of agents of this kind in one call; None if there is none."""
         return None
 
     @property
     def batch_change(self) -> Any:
-        """Return the kernel that applies a map change to a batch of agents; None: `on_change` is called for each."""
+        """Return the kernel that applies a map change to a batch of agents; None: call each agent's `on_change`."""
         return None
 
     def batch_rule(self) -> tuple[int, int, float]:
-        """Return the agent's parameters for map changes: the fields policy, heeds and weight of `crew.RULE`."""
+        """Return how the agent reacts to map changes: the fields policy, heeds and weight of a `crew.RULE` record."""
         return 0, 0, 0.0
 
     def batch_memory(self) -> tuple[Any, ...]:
@@ -67,18 +66,18 @@ class KernelAgent:
         return self.arguments()[1:]
 
     def searches(self) -> tuple[Search, ...]:
-        """Return the searches of the agent; the cells in their open and closed lists count as its memory."""
+        """Return the searches of the agent. The cells on their open and closed lists count as the agent's memory."""
         return ()
 
     def stamped(self) -> Iterator[GenerationTable]:
-        """Return the agent's tables whose entries are valid only with the stamp of the present search.
+        """Return the agent's tables in which an entry is valid only if it has the stamp of the present search.
 
         Keyframes store only the valid entries of such a table.
         """
         return map(stamped_nodes, self.searches())
 
     def learned_cells(self) -> int:
-        """Return the number of cells with a learned value."""
+        """Return the number of cells with a learned h value, which counts as the agent's memory."""
         return 0
 
     def own_counts(self) -> OwnCounts:
@@ -92,18 +91,18 @@ class KernelAgent:
         raise NotImplementedError
 
     def parts(self) -> tuple[Any, ...]:
-        """Return the ground, the agent's own arrays and its state record, in the order of the kernel's arguments."""
+        """Return the kernel's first arguments: the arrays of the map, then the agent's own arrays and state record."""
         raise NotImplementedError
 
     def arguments(self) -> tuple[Any, ...]:
-        """Return `parts()` as plain arrays (see `jit.bare`), cached as one object until a part is replaced."""
+        """Return `parts()` as plain arrays, which kernel calls unpack fastest; cached until a part is replaced."""
         parts = self.parts()
         if self._plain_arguments is None or not _are_same(parts, self._plain_arguments[0]):
             self._plain_arguments, self._cached_dispatch = (parts, bare(parts)), None
         return self._plain_arguments[1]
 
     def call(self, kernel: Any, *rest: Any) -> Any:
-        """Call a kernel with `arguments()` and further arguments.
+        """Call a kernel with the agent's `arguments()` followed by further arguments.
 
         Args:
             kernel: Kernel to call.
@@ -131,7 +130,7 @@ class KernelAgent:
 
 
 def _are_same(parts: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
-    """Return whether two tuples contain identical objects."""
+    """Return whether two tuples contain the same objects, compared by identity."""
     if len(parts) != len(others):
         return False
     for part, other in zip(parts, others, strict=True):  # noqa: SIM110, as `all` takes twice the time

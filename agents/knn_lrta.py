@@ -77,13 +77,13 @@ class KnnLrta(Databased, TargetingAgent):
         self._reset_choice()
 
     def _measure_coverage(self) -> None:
-        """Measure which share of random pairs of cells is connected by hill climbing, on the map of the records."""
+        """Measure which fraction of random pairs of cells hill climbing connects, on the map of the records."""
         self.measured_cap = int(self.params["cap"])
         coverage_tables: Coverage = fetch(coverage.recipe(self.measured_cap), self.problem.grid).tables
         self.climbed_share = float(coverage_tables.share[0])
 
     def _wanted(self) -> tuple[Value, ...]:
-        """Return the values of the parameters on which the records depend."""
+        """Return the current values of those parameters on which the records depend, as a key of the records."""
         names = ("records", "seed", "fits", "cap") if self.params["fits"] else ("records", "seed", "fits")
         return tuple(self.params[name] for name in names)
 
@@ -141,13 +141,13 @@ class KnnLrta(Databased, TargetingAgent):
         self.look_at_change(change)
         self._fetch_if_changed()
         if change.has_arcs:
-            self.choice.dropped[:] = 0  # records that led nowhere on the old map may be useful on the new map
+            self.choice.dropped[:] = 0  # try all records again, because those that failed on the old map may now work
 
     def parts(self) -> tuple[Any, ...]:
         return self.ground, self.records, self.choice, self.targets(), self.state, self.control
 
     def run(self, budget: int, rows: np.ndarray) -> int:
-        self.control[0].is_stale = self.is_stale  # copied in every tick, as a map change or a rebuild may change it
+        self.control[0].is_stale = self.is_stale  # copied before every call, because a map change or a rebuild sets it
         return self.call_growing(knn_lrta.run, rows)
 
     def own_counts(self) -> OwnCounts:
@@ -155,7 +155,7 @@ class KnnLrta(Databased, TargetingAgent):
         return OwnCounts(ONE_LOOK + self.learned_cells(), self.database_bytes, int(it.steps), int(it.most_steps))
 
     def _candidates(self) -> tuple[Candidate, ...]:
-        """Return the candidates of the last selection; none if climbing reached the goal itself without a record."""
+        """Return the records considered in the last selection; none if the goal itself could be climbed to."""
         similar, verdicts = self.choice.similar.records, self.choice.verdicts
         found = max(0, int(self.control[0].found))
         return tuple(Candidate(int(similar[i]), _VERDICT_NAMES[int(verdicts[i])]) for i in range(found))
@@ -184,7 +184,7 @@ class KnnLrta(Databased, TargetingAgent):
         )
 
     def _notes(self) -> frozenset[str]:
-        """Return the note that explains the current target: empty if the target is a subgoal of a record."""
+        """Return the key of the text that explains the current target; none if the target is a subgoal of a record."""
         it = self.control[0]
         if not it.targets or it.record >= 0:
             return frozenset()
@@ -193,13 +193,13 @@ class KnnLrta(Databased, TargetingAgent):
         return frozenset({"direct" if it.quota < 0 else "no record"})
 
     def _events(self) -> frozenset[str]:
-        """Return the names of the events of the last tick in the selection of a record."""
+        """Return the keys of what happened in the last tick while the agent selected or followed a record."""
         did = int(self.control[0].did)
         return frozenset(word for bit, word in _EVENT_NAMES.items() if did & bit)
 
 
 def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch | None) -> Iterator[Step]:
-    """Compute the records, in steps whose texts suggest how many the map needs (see `AgentSpec.prepare`).
+    """Compute the records step by step (see `AgentSpec.prepare`); each step's text says how many records the map needs.
 
     Args:
         problem: Problem of the agent.
@@ -210,7 +210,7 @@ def prepare(problem: Problem, params: Mapping[str, Value], stopwatch: Stopwatch 
 
 
 def _making(params: Mapping[str, Value], grid: Grid, stopwatch: Stopwatch | None) -> Iterator[Step]:
-    """Yield the steps that compute the coverage (the share of pairs that climbing connects), then the records."""
+    """Yield the steps that compute the coverage (the fraction of pairs that climbing connects), then the records."""
     measured = yield from obtain(coverage.recipe(int(params["cap"])), grid)
     share = float(measured.tables.share[0])
     wish = coverage.wish(share)
@@ -219,7 +219,7 @@ def _making(params: Mapping[str, Value], grid: Grid, stopwatch: Stopwatch | None
 
 
 def _recipe(params: Mapping[str, Value], share: float) -> Recipe:
-    """Return the recipe of the records for a map on which hill climbing connects this share of pairs."""
+    """Return the recipe of the records for a map on which hill climbing connects this fraction of pairs of cells."""
     if not params["fits"]:
         return recipe(params)
     return recipe({**params, "records": coverage.records_for(int(params["fits"]), share, _MAX_RECORDS)})

@@ -29,12 +29,12 @@ ONE_LOOK = 9
 
 @lru_cache(maxsize=4)
 def same_depth(cells: int, depth: int) -> np.ndarray:
-    """Return the table of lookahead depths, for the view, of an agent with one depth for all cells."""
+    """Return the table of lookahead depths to display for an agent that has the same depth on all cells."""
     return np.full(cells, depth, np.uint32)
 
 
 class LearningAgent(KernelAgent):
-    """Agent with a table of learned values and a kernel's state record. Subclasses call their kernel in `advance`."""
+    """Agent with a table of learned h and a state record. Subclasses run their kernel in `advance`."""
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(learner.STATE)
@@ -48,22 +48,22 @@ class LearningAgent(KernelAgent):
     def _new_learned(self, goal: int) -> Learned:
         return new_learned(self.ground, goal, self.problem.watched)
 
-    forgotten_cells = 0  # largest number of cells with a learned value before the last reset of these values
+    forgotten_cells = 0  # largest number of cells that had a learned h at a reset of the learned values
 
     def learned_cells(self) -> int:
         return max(self.forgotten_cells, self._known_cells())
 
     def _known_cells(self) -> int:
-        """Return the number of cells that have a learned value now."""
+        """Return the number of cells that have a learned h now, without values that were reset."""
         return int(self.learned.target[0].cells)
 
     @property
     def h_changes(self) -> int:
-        """Return how often a learned value has changed so far."""
+        """Return how often the learned h of any cell has changed so far."""
         return int(self.learned.target[0].changes)
 
     def begin_trial(self, start: int) -> None:
-        """Place the agent on the start again and keep all learned values."""
+        """Place the agent on the start again for its next trial, and keep all learned values."""
         self._drop_plan()
         learner.stand(self.state, start, self.state[0].goal)
 
@@ -101,17 +101,17 @@ class LearningAgent(KernelAgent):
             self._begin_again()
 
     def _may_reach_new_arcs(self, change: MapChange) -> bool:
-        """Return whether the agent can reach a cell at which a move has become legal."""
+        """Return whether the agent can reach a cell from which a move has become legal."""
         cells = self.problem.grid.cells
         seen, queue = np.zeros(cells, np.uint8), np.empty(cells, np.int32)
         loc = int(self.state[0].loc)
         return bool(learner.may_lead_out(self.ground, loc, change.tails, change.rose, seen, queue))
 
-    _targets: Targets | None = None  # cache of targets()
+    _targets: Targets | None = None  # cached result of targets()
     made_again = (*KernelAgent.made_again, "_targets")
 
     def targets(self) -> Targets:
-        """Return the learned values in the form needed by kernels that support several targets.
+        """Return the learned values as Targets, the form for kernels that can head for several targets.
 
         The object is cached until one of its tables is replaced.
         """
@@ -124,14 +124,14 @@ class LearningAgent(KernelAgent):
         learner.set_limit(self.state, self.problem.grid.longest_way)
 
     def _drops_cut_plan(self) -> bool:
-        """Drop a plan with a move that has become illegal; return whether that counts as a restart."""
+        """Drop the plan if one of its moves has become illegal; return whether that counts as a restart."""
         return False
 
     def _forget(self) -> None:
         """Reset all learned values."""
         changes, self.forgotten_cells = int(self.learned.target[0].changes), self.learned_cells()
         self.learned = self._new_learned(int(self.state[0].goal))
-        # the reset counts as a change, and the counter must never decrease; other tables keep their own counts
+        # The number of changes must never fall, so it continues from the old table; the reset counts as one change.
         self.learned.target[0].changes = changes + 1
         self.state[0].slack = 0.0
 
@@ -140,14 +140,14 @@ class LearningAgent(KernelAgent):
         learner.begin_again(self.state)
 
     def _drop_plan(self) -> None:
-        """Drop the plan, so that the next tick begins with planning."""
+        """Drop the planned path, so that the next tick begins with planning."""
         self.state[0].length = 0
 
 
 class TargetingAgent(LearningAgent):
-    """Learning agent that also heads for subgoals, with learned values for each of its targets."""
+    """Learning agent that also heads for subgoals, and learns a separate h toward each of its targets."""
 
-    others: Targets  # learned values toward subgoals, in a growing hash table; those toward the goal are in `learned`
+    others: Targets  # learned h toward subgoals, in a hash table that grows; h toward the goal is in `learned`
 
     @property
     def h_changes(self) -> int:
@@ -169,7 +169,7 @@ class TargetingAgent(LearningAgent):
         return cached
 
     def call_growing(self, kernel: Any, rows: np.ndarray) -> int:
-        """Call a kernel that stops when the hash table is too full; repeat with a larger table until it is done.
+        """Call a kernel that stops early when the hash table of h is too full, enlarge the table, and call it again.
 
         Args:
             kernel: Kernel to call.

@@ -30,7 +30,7 @@ MOVES = Param(
 
 
 class LocalSearchAgent(LearningAgent):
-    """Learning agent that plans in a local search space. Subclasses choose the backup and the open cell to head for."""
+    """Learning agent that plans in a local search space. Subclasses set the backup rule and the choice of the exit."""
 
     backup = local_search.DIJKSTRA
     exit_rule = local_search.MIN_F_RULE

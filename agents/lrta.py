@@ -31,16 +31,16 @@ class Lrta(LearningAgent):
         self.ball = lrta.new_ball(problem.grid.cells, problem.watched, problem.reuses_memory)
 
     def _lookahead_limits(self) -> tuple[int, float]:
-        """Return the depth of the lookahead, and the g up to which cells are expanded.
+        """Return the limits of a lookahead: its depth in moves, and its reach, the largest g of an expanded cell.
 
-        A lookahead by depth has the reach `NO_REACH`; a lookahead by cost has depth 0.
+        A lookahead by depth has the reach `NO_REACH`, a lookahead by cost the depth 0.
         """
         if self.params["lookahead_by"] == "depth":
             return int(self.params["depth"]), lrta.NO_REACH
         return 0, max(0.0, float(self.params["gmax"]) - self.problem.grid.movement.dearest)
 
     def _has_fast_kernel(self) -> bool:
-        """Return whether the fast kernel can be used: one expansion a move, and no view is drawn."""
+        """Return whether the fast kernel can be used, which is only for depth 1 and for agents not displayed."""
         is_one = self.params["lookahead_by"] == "depth" and self.params["depth"] == 1
         return is_one and not self.problem.watched
 
@@ -60,7 +60,7 @@ class Lrta(LearningAgent):
         self.learned = self.learned._replace(h=laid_out(self.learned.h, self._tile_width()))
 
     def materialize_view(self) -> None:
-        """Do nothing: `view` writes nothing."""
+        """Do nothing, because `view` computes nothing lazily."""
 
     @property
     def batch_kernel(self) -> Any:
@@ -106,7 +106,7 @@ class Lrta(LearningAgent):
 
 
 def needed(params: Mapping[str, Value]) -> int:
-    """Return the maximum number of expansions of one lookahead, which no budget limits."""
+    """Return the maximum number of expansions of one lookahead. The budget does not limit them."""
     radius = int(params["depth"]) - 1 if params["lookahead_by"] == "depth" else max(0, int(params["gmax"]) - 1)
     return (2 * radius + 1) ** 2
 

@@ -26,7 +26,7 @@ class OracleLrta(DepthChooser):
 
 
 def needed(params: Mapping[str, Value]) -> int:
-    """Return the maximum number of expansions charged for one move, which no budget limits."""
+    """Return the maximum number of expansions charged for one move. The budget does not limit them."""
     return (2 * int(params["dmax"]) - 1) ** 2
 
 

@@ -1,4 +1,4 @@
-"""Redirection of standard output: it is reserved for results, so what user-defined agents print goes to stderr."""
+"""Redirection of what user-defined agents print to standard error, because standard output is for results only."""
 
 import sys
 from typing import Any, TextIO
@@ -7,7 +7,7 @@ from agents.watchdog import WATCHDOG
 
 
 class _Output:
-    """Stream that writes to standard output in the main thread outside user code, and to standard error elsewhere."""
+    """Stream that writes to standard error while user code runs, and in other threads; else to standard output."""
 
     def __init__(self, results: TextIO) -> None:
         self._results = results
@@ -17,6 +17,6 @@ class _Output:
 
 
 def keep_for_results() -> None:
-    """Replace `sys.stdout` by a stream that redirects the output of user code to standard error."""
+    """Reserve standard output for results: redirect what user code prints to standard error."""
     if sys.stdout is not None and not isinstance(sys.stdout, _Output):
         sys.stdout = _Output(sys.stdout)

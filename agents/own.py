@@ -27,29 +27,29 @@ from sim.params import Param, Value, in_python
 
 __all__ = ["OwnAgent", "Param"]
 
-Arc = tuple[int, float]  # cell that one legal move reaches, and the cost of the move
+Arc = tuple[int, float]  # legal move from a given cell: the cell that it leads to, and its cost
 
 
 class OwnAgent:
     """Base class of user-defined agents. Subclasses override `step`, and `begin` and `changed` if they need them."""
 
-    name = ""  # name in panels; "": the name of the file
-    summary = ""  # description in one sentence
-    params: tuple[Param, ...] = ()  # parameters, which become attributes of the agent
-    is_complete = False  # whether the agent reaches every reachable goal; `check-agent` checks it
+    name = ""  # name of the agent in panels; "" means the name of its file
+    summary = ""  # description of the agent in one sentence
+    params: tuple[Param, ...] = ()  # parameters of the agent; each becomes an attribute with the parameter's name
+    is_complete = False  # whether the agent reaches every reachable goal; `check-agent` checks this claim
     proves_no_path = False  # whether the agent calls `no_path` on every problem without a path
 
     grid: Grid
-    start: int  # cell
-    goal: int  # cell
-    position: int  # cell
-    budget: int  # maximum number of expansions a tick
-    path: Sequence[int] = ()  # cells that are drawn as the path ahead of the agent
+    start: int  # cell on which the agent begins
+    goal: int  # cell that the agent must reach
+    position: int  # cell on which the agent is now
+    budget: int  # maximum number of expansions in a tick
+    path: Sequence[int] = ()  # cells that the window draws as the path ahead of the agent
 
     # --- methods to override ----------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Initialise the agent on its start; called again, at its position, after the goal was moved."""
+        """Initialise the agent. Called when it is placed on its start, and again each time the goal has been moved."""
 
     def step(self) -> int | None:
         """Plan one tick within the budget.
@@ -60,7 +60,7 @@ class OwnAgent:
         raise NotImplementedError("write a method step(self) that returns the cell to go to")
 
     def changed(self, cells: Sequence[int]) -> None:
-        """Handle a change of the map.
+        """React to a change of the map.
 
         Args:
             cells: Cells that were blocked or freed.
@@ -93,7 +93,7 @@ class OwnAgent:
         return max(dx, dy) + (self.grid.diagonal - 1.0) * min(dx, dy)
 
     def no_path(self) -> None:
-        """Report that there is no path on the current map; the agent is called again after a change of the map."""
+        """Report that there is no path to the goal. `step` is called again only after a change of the map."""
         self._has_no_path = True
 
     # --- the agent contract (sim/agent_api.py) ----------------------------------------------------
@@ -162,9 +162,9 @@ class OwnAgent:
 
 @lru_cache(maxsize=64)
 def _arcs_by_moves(width: int, diagonal: float) -> list[list[Arc]]:
-    """Return a table from each byte of legal moves (one bit per direction) to the list of these moves.
+    """Return a list that is indexed by a move mask (one bit for each legal direction) and contains lists of moves.
 
-    Each move is the difference of the cell numbers, and the cost.
+    A move is the difference between the numbers of the two cells, and the cost.
     """
     steps = (octile.DY * width + octile.DX).tolist()
     costs = [1.0 if d < octile.FIRST_DIAGONAL else diagonal for d in range(8)]

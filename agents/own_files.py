@@ -33,25 +33,25 @@ from sim.params import ConfigError, Param, Value, in_python
 from sim.rules import AgentFailedError
 
 SUFFIX = ".py"
-MAX_BYTES = 1_000_000  # maximum size of a user file
+MAX_BYTES = 1_000_000  # maximum size of an agent's Python file, in bytes
 VARIABLE = "BACKMOVE_OWN_AGENTS"
 """Environment variable that passes the loaded files and their versions to child processes."""
 
 _KEY_PATTERN = re.compile(r"[a-z][a-z0-9_-]{0,39}")
-_VERSION_DIGITS = 8  # digits of the hash of a file's content that name its version
-_IMPORT_PATIENCE_S = 30.0  # seconds that running the file, with its imports, may take
+_VERSION_DIGITS = 8  # number of hexadecimal digits, of the hash of a file's content, that name a version of the file
+_IMPORT_PATIENCE_S = 30.0  # time limit in seconds for running an agent's file once, including its imports
 
 
 @dataclass
 class OwnFile:
-    """One file named by the user, with all versions of it that have been run."""
+    """Python file of a user's agent, with all its versions (contents) that have been run."""
 
     key: str
     path: Path
     versions: dict[str, AgentSpec] = field(default_factory=dict)
 
     def texts(self) -> Iterator[tuple[str, bytes]]:
-        """Yield each version and its text, the current version last."""
+        """Yield the name and the source text of each version, the current version last."""
         for version in self.versions:
             text = _kept(self.key, version)
             if text is None:
@@ -60,32 +60,32 @@ class OwnFile:
                 yield version, text
 
     def spec_of(self, version: str) -> AgentSpec:
-        """Return the spec of a version; a version stored by an earlier start of the program is run now."""
+        """Return the spec of a version. A version that was stored by an earlier start of the program is run first."""
         if version not in self.versions:
             text = _kept(self.key, version)
             self.versions[version] = _spec_of_text(self, text if text is not None else b"", version)
         return self.versions[version]
 
 
-LOADED: dict[str, OwnFile] = {}  # loaded files, by the key of their agent
+LOADED: dict[str, OwnFile] = {}  # key of a user's agent -> its file; contains all files that have been loaded
 
 
 @dataclass(frozen=True)
 class Maker:
-    """Factory of the agents of one version; it has only plain values, because worlds are pickled between processes."""
+    """Factory of agents of one version of a user file; it is picklable, because worlds are sent between processes."""
 
     key: str
     version: str
 
     def __call__(self, problem: Problem, params: Mapping[str, Value]) -> Agent:
         spec = LOADED[self.key].spec_of(self.version)
-        # only the parameters of this version; the current version of the file may have others
+        # Pass only parameters that this version declares, because `params` may have those of the current version.
         return spec.make(problem, {p.name: params.get(p.name, p.default) for p in spec.params})
 
 
 @dataclass(frozen=True)
 class Versions:
-    """Function from a version to the factory of its agents."""
+    """Callable that takes the version of a user file and returns the factory of its agents."""
 
     key: str
 
@@ -95,7 +95,7 @@ class Versions:
 
 @dataclass(frozen=True)
 class MakeGuarded:
-    """Factory of the guarded agents of one file; picklable, because worlds are sent between processes."""
+    """Factory of the guarded agents of one user file; it is picklable, because worlds are sent between processes."""
 
     key: str
 
@@ -105,7 +105,7 @@ class MakeGuarded:
 
 @dataclass(frozen=True)
 class VersionParam(Param):
-    """Parameter for the version of a file.
+    """Parameter that selects the version of the user's file that an agent runs.
 
     A version that this user has never run is replaced by the current one; the digests of the run then differ.
     """
@@ -122,12 +122,12 @@ class VersionParam(Param):
 
 
 def place_of(path: str | os.PathLike[str]) -> Path:
-    """Return the absolute path of a file, which stays valid after a change of the working directory."""
+    """Return the absolute path of a user file, so that it stays valid if the working directory changes."""
     return Path(os.path.abspath(path))
 
 
 def key_of(path: Path) -> str:
-    """Return the key of the agent in a file.
+    """Return the key of the agent in a user file: the file name in lower case, without `.py`.
 
     Raises:
         ConfigError: The name of the file is no valid key, or an agent of Backmove has it.
@@ -168,7 +168,7 @@ def load(path: str | os.PathLike[str]) -> AgentSpec:
 
 
 def reload(key: str) -> AgentSpec:
-    """Load the current content of a loaded file.
+    """Load the current content of an agent's file as a new version.
 
     Raises:
         ConfigError: The content is invalid; the previous version stays registered.
@@ -189,7 +189,7 @@ def _spec_of_text(file: OwnFile, text: bytes, version: str) -> AgentSpec:
     """Run the text of a file and return the spec of the agent that it declares; raise a ConfigError if it fails."""
     module = types.ModuleType(f"backmove_own_{file.key.replace('-', '_')}_{version}")
     module.__file__ = str(file.path)
-    sys.modules[module.__name__] = module  # pickle looks up the classes of the module here
+    sys.modules[module.__name__] = module  # registered, because pickle looks up the classes of the file here
     output.keep_for_results()
     try:
         found = call(partial(_declared, module, text, file), file.path, _IMPORT_PATIENCE_S)
@@ -201,7 +201,7 @@ def _spec_of_text(file: OwnFile, text: bytes, version: str) -> AgentSpec:
 
 
 def _declared(module: types.ModuleType, text: bytes, file: OwnFile) -> AgentSpec | ConfigError:
-    """Run a file; return the spec of the agent that it declares, or the ConfigError that describes its mistake."""
+    """Run a user file; return the spec of the agent that it declares, or the ConfigError that describes its mistake."""
     exec(compile(text, str(file.path), "exec"), module.__dict__)
     try:
         return _checked(_spec_in_module(module, file), file)
@@ -245,7 +245,7 @@ def _spec_of_class(kind: type[OwnAgent], file: OwnFile) -> AgentSpec:
 
 
 def _checked(spec: AgentSpec, file: OwnFile) -> AgentSpec:
-    """Return the declared spec after checking its texts and defaults.
+    """Check the texts and defaults of a spec that a user file declares, and return the spec.
 
     They are checked once here, because they are shown in every frame and written to files.
 
@@ -264,7 +264,7 @@ def _checked(spec: AgentSpec, file: OwnFile) -> AgentSpec:
 
 
 def pinned(config: AgentConfig) -> AgentConfig:
-    """Return the config with the current version of its file added, so that later versions do not change the agent.
+    """Return the config of a user's agent with the file's current version added, so that the agent keeps this version.
 
     Other agents, and configs that have a version, are returned unchanged.
     """
@@ -287,7 +287,7 @@ def _folder() -> Path:
 
 
 def _trusted_files() -> list[list[str]]:
-    """Return the files that the user has agreed to run, each as [absolute path, digest of the content]."""
+    """Return the files that the user has consented to run, each as [absolute path, digest of the content]."""
     with suppress(OSError, ValueError, ConfigError):
         found = json.loads((_folder() / "trusted.json").read_text(encoding="utf-8"))
         if isinstance(found, list):
@@ -296,13 +296,13 @@ def _trusted_files() -> list[list[str]]:
 
 
 def is_trusted(path: str | os.PathLike[str]) -> bool:
-    """Return whether the user has agreed to run this file with its current content."""
+    """Return whether the user has consented to running this file with its current content."""
     absolute = os.path.abspath(path)
     return [absolute, digest_of(read_file(absolute, MAX_BYTES, SUFFIX))] in _trusted_files()
 
 
 def trust(path: str | os.PathLike[str]) -> None:
-    """Store that the user has agreed to run this content; if storing fails, the user is asked again next time."""
+    """Store the user's consent to run this file's current content. If storing fails, the user is asked again."""
     absolute = os.path.abspath(path)
     agreed = _trusted_files()
     pair = [absolute, digest_of(read_file(absolute, MAX_BYTES, SUFFIX))]
@@ -316,14 +316,14 @@ def _version_file(key: str, version: str) -> Path:
 
 
 def _keep(key: str, version: str, text: bytes) -> None:
-    """Store a copy of one version of a file; do nothing if it cannot be written."""
+    """Store a copy of a version of a user file. If it cannot be written, nothing happens."""
     if make_private(_folder()):
         with suppress(ConfigError, OSError):
             write_atomically(_version_file(key, version), text)
 
 
 def _kept(key: str, version: str) -> bytes | None:
-    """Return the stored text of a version that this user has run before; None if there is none."""
+    """Return the stored source text of a version that this user has run before; None if no copy is stored."""
     if not re.fullmatch(r"[0-9a-f]{8}", version):
         return None
     with suppress(OSError, ConfigError):
@@ -333,7 +333,7 @@ def _kept(key: str, version: str) -> bytes | None:
 
 
 def described_if_own(error: BaseException) -> str | None:
-    """Return one line that describes an error if user code led to it (in a thread, for example); else None."""
+    """Return one line that describes an error if the traceback has a line of a user file, else None."""
     paths = [file.path for file in LOADED.values()]
     return next((described(error, path) for path in paths if lines_of(error, path)), None)
 
@@ -342,14 +342,14 @@ def described_if_own(error: BaseException) -> str | None:
 
 
 def _update_environment() -> None:
-    """Store the loaded files and their versions in the environment, for child processes that start later."""
+    """Store the loaded user files and their versions in an environment variable, for child processes started later."""
     named = [[str(file.path), BY_KEY[file.key].param(VERSION).default] for file in LOADED.values()]  # type: ignore[union-attr]
     os.environ[VARIABLE] = json.dumps(named)
 
 
 @dataclass(frozen=True)
 class Sent:
-    """One version of a user file, sent to a cluster worker that may not have the file."""
+    """Version of a user file, as it is sent to a cluster worker, which may not have the file."""
 
     path: Path
     version: str
@@ -357,7 +357,7 @@ class Sent:
 
 
 def sent() -> tuple[Sent, ...]:
-    """Return all versions of all loaded files."""
+    """Return all versions of all loaded user files, to be sent to cluster workers."""
     return tuple(Sent(file.path, version, text) for file in LOADED.values() for version, text in file.texts())
 
 
@@ -371,7 +371,7 @@ def receive(files: Iterable[Sent]) -> None:
 
 
 def named_so_far() -> str:
-    """Return the loaded files and their versions as JSON, also for child processes started before they were loaded."""
+    """Return the loaded user files and their versions as JSON, for child processes that are running already."""
     return os.environ.get(VARIABLE, "[]")
 
 

@@ -25,7 +25,7 @@ from sim.params import Param, Value
 class PLrta(LearningAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params)
-        # search record of the updates, only for the view; without a view it has the minimum size
+        # Search that records the updated cells for display only. Its size is 1 if the agent is not displayed.
         self.notebook = new_labels(problem.grid.cells if problem.watched else 1, problem.watched)
         self._new_queue()
 
@@ -58,7 +58,7 @@ class PLrta(LearningAgent):
         return int(self.call(p_lrta.run, updates, rows))
 
     def own_counts(self) -> OwnCounts:
-        """Return the agent's counts; the capacity of the queue counts as its open list, used or not."""
+        """Return the agent's counts. The whole capacity of the queue counts as memory, like an open list."""
         return OwnCounts(memory=int(self.params["queue"]) + self.learned_cells())
 
     def view(self) -> AgentView:

@@ -40,14 +40,14 @@ class Plan(NamedTuple):
     """Memory for planning a leg."""
 
     node_ball: NodeBall
-    tables: Targets  # learned h of regions, per target; keys are nodes, not cells
+    tables: Targets  # learned h of regions toward each target region; its keys have nodes instead of cells
     corridor: Corridor
     search: Search  # A* search on the map that refines one move between regions
     path: np.ndarray  # int32[cells] cells of the leg
 
 
 def levels_used(levels: Any, params: Mapping[str, Value]) -> tuple[int, int]:
-    """Return the level on which LRTA* runs, and the level of the database, which is higher if it has subgoals."""
+    """Return the level on which LRTA* runs and the level of the database, which is higher if it has subgoals."""
     level = databases.clipped(levels, int(params["level"]))
     least = level + 1 if params["goal_control"] == "database" else level
     return level, databases.clipped(levels, max(least, int(params["database_level"])))
@@ -74,7 +74,7 @@ def column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> Recipe
 
 class PrLrta(Controlled):
     column_recipe = staticmethod(column_recipe)
-    visits_of_start = 0  # here only the beginning of a leg counts as a visit, and at first no leg has begun
+    visits_of_start = 0  # only the beginning of a leg counts as a visit, and no leg has begun on the start
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         LearningAgent.__init__(self, problem, params)
@@ -85,7 +85,7 @@ class PrLrta(Controlled):
         self.control = np.zeros(1, pr_lrta.CONTROL).view(np.recarray)
         self.control[0].sees_all = problem.watched
         self.tables = new_targets(self.ground, problem.goal)
-        # number of changes of h in tables that were reset, plus one for each reset; it keeps `h_changes` from falling
+        # Changes of h counted in tables that were reset, plus one for each reset. With it `h_changes` never falls.
         self.lost_changes = 0
         self._begin_visits()
         self.use_data(problem.grid, params)
@@ -105,7 +105,7 @@ class PrLrta(Controlled):
         it.uses_levels = not self.is_stale
 
     def on_new_data(self) -> None:
-        """Allocate memory for the new hierarchy, and forget values learned for the old regions."""
+        """Allocate memory for the rebuilt abstraction, and forget h values that were learned for the old regions."""
         count = self.levels.parent.size
         self.node_ball, self.corridor = new_node_ball(count), new_corridor(self.ground, count)
         self._reset_region_tables()
@@ -128,7 +128,7 @@ class PrLrta(Controlled):
 
     def set_param(self, name: str, value: Value) -> None:
         if name in ("level", "abstract_cost"):
-            self._reset_region_tables()  # the learned values belong to other nodes, or to another cost of arcs
+            self._reset_region_tables()  # the learned h are of nodes of another level, or of another cost of arcs
         super().set_param(name, value)
 
     def _drops_cut_plan(self) -> bool:
@@ -144,7 +144,7 @@ class PrLrta(Controlled):
         return super()._known_cells() + int(self.tables.counts[0].entries)
 
     def own_counts(self) -> OwnCounts:
-        """Return the agent's counts, equal with and without instrumentation.
+        """Return the agent's counts, which are the same whether or not the agent is displayed.
 
         The fast kernel for a lookahead of depth 1 on the map, used without regions, has no open and closed lists, so
         `ONE_LOOK` cells are counted in their place.
@@ -164,7 +164,7 @@ class PrLrta(Controlled):
             self.tables = grown(self.tables)
 
     def _depths(self) -> np.ndarray | None:
-        """Return for every cell the lookahead depth, in regions, of its region on the database's level."""
+        """Return the table of lookahead depths to display, for each cell the depth of its region in the database."""
         it = self.control[0]
         if not (it.uses_levels and it.uses_depths):
             return None

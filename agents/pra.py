@@ -66,7 +66,7 @@ class Pra(Abstracted, KernelAgent):
         return OwnCounts(super().own_counts().memory, self.database_bytes)
 
     def on_new_data(self) -> None:
-        """Allocate memory for the new levels of the abstraction, and drop the plan."""
+        """Allocate memory for the rebuilt abstraction, and drop the plan."""
         self.nodes = new_node_search(self.levels.parent.size)
         self.corridor = new_corridor(self.ground, self.levels.parent.size)
         self._set_up()
@@ -94,7 +94,7 @@ class Pra(Abstracted, KernelAgent):
         if name == "after_change":
             self.choose_after_change(value)
         if name == "mode":
-            return  # the mode changes only how much is planned in a tick, so the plan stays valid
+            return  # the mode changes only the number of expansions in a tick, so the plan stays valid
         self._set_up()
         self._begin_again()
 

@@ -59,7 +59,7 @@ BY_KEY = Specs({spec.key: spec for spec in SPECS})
 
 
 def register(spec: AgentSpec) -> None:
-    """Register a user-defined agent; a new version replaces the previous version at the same index of `SPECS`."""
+    """Register a user-defined agent. A new version takes the place of the previous version in `SPECS`."""
     assert spec.is_own
     if spec.key in BY_KEY:
         SPECS[SPECS.index(BY_KEY[spec.key])] = spec
@@ -69,7 +69,7 @@ def register(spec: AgentSpec) -> None:
 
 
 def spec_of(key: object, where: str = "agent") -> AgentSpec:
-    """Return the spec with this key.
+    """Return the spec of the agent with this key.
 
     Args:
         key: Key of the agent.

@@ -48,7 +48,7 @@ class Ribs(BestFirstAgent):
         ribs.on_change(self.ground, self.search, self.memory, self.state, change.tails, change.rose)
 
     def best(self) -> int:
-        """Return -1: there is no best open cell, because the agent expands its own cell."""
+        """Return -1: RIBS has no best open cell, because the agent always expands the cell that it is on."""
         return -1
 
     def view(self) -> AgentView:

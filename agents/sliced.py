@@ -1,4 +1,4 @@
-"""Base class of agents that solve the whole problem, in slices of one tick, before they move."""
+"""Base class of agents that find their whole path before they walk, with a slice of the search in each tick."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +31,7 @@ class SlicedAgent(BestFirstAgent):
         self._reset(problem.start)
 
     def _aside(self) -> int:
-        """Return the neighbour between which and its start the agent walks while it waits; -1: it stays in place."""
+        """Return the neighbour to which the agent walks back and forth while it plans; -1: it waits in place."""
         return -1
 
     def _reset(self, start: int) -> None:

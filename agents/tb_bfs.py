@@ -1,4 +1,4 @@
-"""Base class of time-bounded best-first search: TB-WA*, TB-GBFS and their repeated versions.
+"""Agents with time-bounded best-first search: TB-WA*, TB-GBFS and their repeated versions.
 
 Paper: "Time-Bounded Best-First Search". For a changing map the paper gives no other rule than a restart of the search;
 TB-WA* and TB-GBFS restart eagerly, which is after every change. Their repeated versions (rtb_wa.py, rtb_gbfs.py) have
@@ -62,7 +62,7 @@ class TbBfs(BestFirstAgent):
 
     def set_param(self, name: str, value: Value) -> None:
         if name in (RESTART.name, LAZY_RULE.name):
-            self.params[name] = value  # the search stays valid; only later map changes are handled differently
+            self.params[name] = value  # the search stays valid, because these parameters matter only for map changes
         else:
             super().set_param(name, value)
 
@@ -81,8 +81,8 @@ class TbBfs(BestFirstAgent):
 
     def stamped(self) -> Iterator[GenerationTable]:
         yield from super().stamped()
-        # Without reopening, an entry of `links` is valid only if the node of its cell belongs to the current search.
-        # With reopening there is no such condition: the table only has the indices of cells on the route.
+        # If closed cells are not reopened, a link is valid only if the node of its cell belongs to the current search.
+        # If they are, the table has no links but the indices of cells on the route, which need no search to be valid.
         if not self.search.control[0].reopens:
             yield stamped_links(self.search, self.links)
 
@@ -93,7 +93,7 @@ class TbBfs(BestFirstAgent):
         return int(self.call(tb_bfs.run, budget, rows))
 
     def _shortcut_weight(self) -> float:
-        """Return the weight W in the rule for cheaper arcs; 0 disables the rule."""
+        """Return the weight w in the rule for restarts after arcs were added; 0 disables the rule."""
         return self._weights()[1]
 
     def on_change(self, change: MapChange) -> None:
@@ -109,7 +109,7 @@ class TbBfs(BestFirstAgent):
         )
 
     def view(self) -> AgentView:
-        if self.tile_width:  # for one of many agents, do not fill its route arrays, because only this view needs them
+        if self.tile_width:  # one of many agents: use temporary arrays, so that its own route arrays stay unused
             way = np.empty(self.problem.grid.cells, np.int32)
             path = way[: int(way_to(self.ground, self.search, int(self.state[0].end), way))]
             head = int((path == self.loc).argmax()) if path.size else 0
@@ -128,4 +128,4 @@ class TbGreedy(TbBfs):
         return 0.0, 1.0
 
     def _shortcut_weight(self) -> float:
-        return 0.0  # Algorithm 3 of the paper compares bounds on costs, which a greedy search does not have
+        return 0.0  # no rule: Algorithm 3 of the paper compares bounds on costs, which a greedy search does not have

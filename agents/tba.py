@@ -103,7 +103,7 @@ class Tba(BestFirstAgent):
 
 
 def check_budget(budget: int, params: Mapping[str, Value]) -> str | None:
-    """Return an error message if the budget is too small for one expansion and one trace step a tick, else None."""
+    """Return an error message if the budget allows no expansion or no trace step in a tick, else None."""
     expansions, steps = tba.slices(budget, float(params["share"]), float(params["trace_rate"]))
     if expansions >= 1 and steps >= 1:
         return None

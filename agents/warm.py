@@ -46,14 +46,14 @@ _BATCH_KINDS: tuple[tuple[str, dict[str, Value]], ...] = (
 
 
 def world_part() -> Part:
-    """Return the part with the kernels that every world needs, independent of its agents."""
+    """Return the part with the kernels that every world needs, whatever its agents."""
     return Part("world", "the map", _call_world_kernels)
 
 
 def _call_world_kernels() -> None:
     frame = take(tiny_world(watched=True))
     world = restore(frame)
-    take(world, like=frame)  # this keyframe is discarded at once, which releases its memory in the pool
+    take(world, like=frame)  # the result is discarded at once, so the kernel that releases memory in the pool runs too
     assert frame.content.pool.held
     regions(Grid.from_rows(list(_TINY_MAP_ROWS), movement=Movement(SQUEEZE)))
     largest_component(world.grid.free_map)
@@ -62,7 +62,7 @@ def _call_world_kernels() -> None:
 
 
 def beginnings_part() -> Part:
-    """Return the part with the kernels that create agents on a map, before they walk."""
+    """Return the part with the kernels that are called when agents of any kind are added to a world."""
     return Part("beginnings", "the agents", _create_all_agents)
 
 
@@ -75,11 +75,11 @@ def _create_all_agents() -> None:
 
 
 def agent_parts(kinds: Iterable[str], *, watched: bool) -> list[Part]:
-    """Return the parts with all kernels of these kinds of agents, for any parameters.
+    """Return one part for each of these kinds of agents, with all kernels that agents of the kind may call.
 
     Args:
         kinds: Keys of agents, or `CROWD`.
-        watched: Whether the agents are drawn by the window, which needs further kernels.
+        watched: Whether the window displays the agents, which takes further kernels.
     """
     return [_part(kind, watched=watched) for kind in dict.fromkeys(kinds) if has_kernels(kind)]
 
@@ -110,13 +110,13 @@ def _part(kind: str, *, watched: bool) -> Part:
 
 
 def walk_together() -> None:
-    """Advance batches of all kinds that support them, and change the map in between."""
-    world = tiny_world(watched=False, trials=1)  # agents with several trials cannot be in a batch
+    """Advance batches of all kinds of agents that have batch kernels, and change the map in between."""
+    world = tiny_world(watched=False, trials=1)  # one trial, because agents with several trials cannot be in a batch
     goals = [world.grid.xy(cell) for cell in world.grid.free.nonzero()[0].tolist()]
     for kind, params in _BATCH_KINDS:
         for goal in goals[1 : 1 + MIN_BATCH_SIZE]:
             world.add(AgentConfig(kind, params=params, goal=goal, group=f"{kind} {params}"))
-        world.add(AgentConfig(kind, params=params, group=kind))  # a group of one, which is too small for a batch
+        world.add(AgentConfig(kind, params=params, group=kind))  # a group of one agent, which is too small for a batch
     for command in (EditCells(blocked=(_WALL,)), EditCells(freed=(_WALL,))):
         world.advance(2)
         world.submit(command)
@@ -133,7 +133,7 @@ def tiny_world(*, watched: bool, trials: int = 2) -> World:
 
 
 def walk(config: AgentConfig, *, watched: bool = False) -> None:
-    """Advance an agent while cells are blocked and freed and the goal is moved."""
+    """Advance an agent on the tiny map, while cells are blocked and freed and the goal is moved, to run its kernels."""
     world = tiny_world(watched=watched)
     world.add(replace(config, start=None, goal=None))
     world.advance(2)

@@ -19,22 +19,22 @@ from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 
-_LOOK_S = 0.25  # seconds between two checks of the watched calls
+_LOOK_S = 0.25  # interval in seconds between two checks of the watched calls
 
 
 class TooLongError(BaseException):
-    """A watched call takes too long. As a BaseException it is not caught by `except Exception` in user code."""
+    """Raised inside a watched call that takes too long; a BaseException, which `except Exception` does not catch."""
 
 
 class _Call:
-    """Context manager of one watched call.
+    """Context manager of one watched call, which is a call into user code with a time limit.
 
     It does not use contextlib, which would set `__traceback__` of a passing error: a user-defined error class could
     make that an endless loop.
     """
 
     def __init__(self, watchdog: "Watchdog", looks: int) -> None:
-        """Create the context manager of a call that is interrupted after `looks` checks of the watchdog."""
+        """Create the context manager of a call that is interrupted after `looks` checks by the watchdog thread."""
         self.watchdog, self.left, self.looks = watchdog, looks, looks
         self.thread = threading.get_ident()
         self.is_fired = self.is_forked = False
@@ -47,13 +47,13 @@ class _Call:
             os._exit(0)
         try:
             self.watchdog.end(self)
-        except TooLongError:  # raised during `end`, before the call was removed from the list
+        except TooLongError:  # raised while `end` ran, so the call may still be registered: remove it again
             self.watchdog.end(self)
             raise
 
 
 class Watchdog:
-    """Watched calls of all threads, and the daemon thread that interrupts them."""
+    """Registry of the watched calls of all threads, with the daemon thread that interrupts calls that take too long."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -79,7 +79,7 @@ class Watchdog:
     def end(self, call: _Call) -> None:
         with self._lock:
             self._calls.discard(call)
-            if call.is_fired:  # the call has returned: cancel the error, unless it is being raised already
+            if call.is_fired:  # the call has returned, so cancel its pending error unless it is being raised already
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(call.thread), None)
 
     def _start_thread(self) -> None:
@@ -87,7 +87,7 @@ class Watchdog:
         threading.Thread(target=self._look, name="watchdog", daemon=True).start()
 
     def _look(self) -> None:
-        """Check all watched calls every quarter of a second, until the program ends."""
+        """Check all watched calls every quarter of a second, until the program ends; body of the daemon thread."""
         pause = threading.Event()
         while not pause.wait(_LOOK_S):
             with self._lock:
@@ -97,7 +97,7 @@ class Watchdog:
                         self._interrupt_call(call)
 
     def _interrupt_call(self, call: _Call) -> None:
-        """Raise the error in the thread of the call, and re-arm the timer in case the code swallows the exception."""
+        """Raise a TooLongError in the thread of the call, and re-arm its timer in case the code swallows the error."""
         call.left, call.is_fired = call.looks, True
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(call.thread), ctypes.py_object(TooLongError))
 
@@ -113,7 +113,7 @@ WATCHDOG = Watchdog()
 
 
 def attempt(do: Callable[[], object], seconds: float) -> None:
-    """Run user code in a daemon thread; wait at most twice the given time, and ignore all its errors.
+    """Run user code in a daemon thread, wait for it for at most twice the given time, and ignore all its errors.
 
     In such a thread the code may block in C for ever without blocking the caller. A KeyboardInterrupt that the code
     raises cannot be confused with Ctrl+C, which only the main thread receives.
@@ -128,7 +128,7 @@ def attempt(do: Callable[[], object], seconds: float) -> None:
             do()
 
     thread = threading.Thread(target=run, name="code of the user's", daemon=True)
-    with suppress(RuntimeError, MemoryError):  # the system cannot start another thread
+    with suppress(RuntimeError, MemoryError):  # raised if the system cannot start another thread
         thread.start()
         thread.join(2 * seconds)
 
