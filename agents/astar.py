@@ -1,4 +1,4 @@
-"""A*: the reference for every ratio.
+"""A*: the reference, whose paths are always the cheapest.
 
 The agent expands by f = g + h until the goal is on top of the open list, then walks the cheapest path. It is not a
 real-time agent: it waits in place until the search is done (mode sliced), or exceeds the budget in its first tick (mode

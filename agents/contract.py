@@ -258,7 +258,7 @@ def world_of(case: Case, spec: AgentSpec, params: Params, at_least: int = 1, **m
         case: Test problem.
         spec: Kind of the agent.
         params: Parameters of the agent.
-        at_least: Lower limit of the budget, which is the smallest one from there on that the agent accepts.
+        at_least: Lower limit of the budget. The budget is the smallest one from this limit on that the agent accepts.
         more: Further arguments of `World`.
     """
     budget = budget_for(spec, params, at_least)

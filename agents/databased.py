@@ -1,4 +1,4 @@
-"""Base classes of agents with data that is computed from the map before the run, and becomes stale when it changes.
+"""Base classes of agents with data that is computed from the map before the run and becomes stale if the map changes.
 
 "Data" is an abstraction, a database of subgoals or records of solved problems.
 
@@ -21,7 +21,7 @@ from sim.prepared import Prepared, Step, Stopwatch, fetch, make_ahead, obtain
 
 
 def after_change(default: str) -> Param:
-    """Return the parameter `after_change`: "fall back" or "rebuild"."""
+    """Return the agent parameter `after_change`, which selects what happens to stale data: "fall back" or "rebuild"."""
     return Param(
         "after_change",
         str,

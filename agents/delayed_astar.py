@@ -1,4 +1,4 @@
-"""Delayed A*: the agent for comparison in Table 1 ("late acting") of "TBA*: Time-Bounded A*".
+"""Delayed A*: the "late acting" agent with which Table 1 of "TBA*: Time-Bounded A*" compares TBA*.
 
 The agent plans like TBA* (with an equal split of the budget), but until the complete path is traced it only walks back
 and forth between the start and one neighbour, drawn once from the agent's own random generator. Every such move has its

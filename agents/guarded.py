@@ -282,7 +282,7 @@ def _as_one_line(text: str) -> str:
 
 
 def lines_of(error: BaseException, path: Path) -> list[int]:
-    """Return the line numbers of this file in the traceback of an error, without running user code."""
+    """Return the line numbers of a user file in the traceback of an error, without running user code."""
     trace = vars(BaseException)["__traceback__"].__get__(error)
     return [line for frame, line in traceback.walk_tb(trace) if frame.f_code.co_filename == str(path)]
 

@@ -77,7 +77,7 @@ class Lrta(LearningAgent):
         return int(self.call(lrta.run, *self._lookahead_limits(), rows))
 
     def own_counts(self) -> OwnCounts:
-        """Return the agent's counts, which are the same whether or not the window watches the agent.
+        """Return the agent's count of memory, which is the same whether or not the agent is displayed.
 
         The fast kernel for depth 1 has no open and closed lists, so `ONE_LOOK` cells are counted in their place.
         """

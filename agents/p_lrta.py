@@ -58,7 +58,7 @@ class PLrta(LearningAgent):
         return int(self.call(p_lrta.run, updates, rows))
 
     def own_counts(self) -> OwnCounts:
-        """Return the agent's counts. The whole capacity of the queue counts as memory, like an open list."""
+        """Return the agent's count of memory: cells with learned h, and the capacity of the queue of updates."""
         return OwnCounts(memory=int(self.params["queue"]) + self.learned_cells())
 
     def view(self) -> AgentView:

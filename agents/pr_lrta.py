@@ -37,7 +37,7 @@ from sim.prepared import Recipe
 
 
 class Plan(NamedTuple):
-    """Memory for planning a leg."""
+    """Memory for planning a leg, which is one move between two regions, refined to a path on the map."""
 
     node_ball: NodeBall
     tables: Targets  # learned h of regions toward each target region; its keys have nodes instead of cells
@@ -144,7 +144,7 @@ class PrLrta(Controlled):
         return super()._known_cells() + int(self.tables.counts[0].entries)
 
     def own_counts(self) -> OwnCounts:
-        """Return the agent's counts, which are the same whether or not the agent is displayed.
+        """Return the agent's counts of memory, which are the same whether or not the agent is displayed.
 
         The fast kernel for a lookahead of depth 1 on the map, used without regions, has no open and closed lists, so
         `ONE_LOOK` cells are counted in their place.

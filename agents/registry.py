@@ -1,4 +1,4 @@
-"""Registry of all agents; its order is the order of every menu and table."""
+"""Registry of all agents, in the order in which every menu and table lists them."""
 
 from agents import (
     astar,
@@ -76,7 +76,7 @@ def spec_of(key: object, where: str = "agent") -> AgentSpec:
         where: Position of the key in the input, for the error message.
 
     Raises:
-        ConfigError: There is no such agent; the message has the nearest key.
+        ConfigError: There is no such agent; the message suggests the most similar key.
     """
     if key not in BY_KEY:
         raise ConfigError(f"{where}: no agent '{key}'{unknown_agent(key, BY_KEY)}")

@@ -1,6 +1,6 @@
-"""Warm-up runs: each kind of agent walks over a tiny map and calls all of its kernels, so that they are compiled.
+"""Warm-up runs, in which each kind of agent walks over a tiny map and calls all its kernels, so that they are compiled.
 
-A part is a group of kernels that are compiled together, with a key and a title (sim/kernels/ready.py).
+A part is the group of kernels that one feature needs, with a key and a title (sim/kernels/ready.py).
 """
 
 from collections.abc import Iterable
