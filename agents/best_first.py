@@ -16,13 +16,13 @@ WEIGHT = Param(
     "weight",
     float,
     1.0,
-    "how much the heuristic counts against the cost so far",
+    "weight of the heuristic relative to the cost so far",
     low=1.0,
     high=100.0,
     symbol="w",
     step=0.2,
 )
-REOPEN = Param("reopen", bool, False, "expand a closed cell again when a cheaper way to it is found")
+REOPEN = Param("reopen", bool, False, "expand a closed cell again when a cheaper path to it is found")
 
 
 class BestFirstAgent(KernelAgent):

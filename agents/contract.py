@@ -124,13 +124,13 @@ def judged_tick(world: World) -> bool:
         must(cost is not None, f"moved from {here} to {there}, which is no legal move, in tick {world.tick - 1}")
         step = cost or 0.0
     is_counted = after.cost == metrics.cost + step and after.moves == metrics.moves + (walker.position != stood)
-    must(is_counted, "cost and moves are not those of the walk")
+    must(is_counted, "reports cost or moves that differ from its walk")
     for row in walker.rows:
-        must(row.cell == walker.position, "stands elsewhere than it says")
+        must(row.cell == walker.position, "reports a cell that it is not on")
         is_within = not walker.spec.is_real_time or row.expanded <= max(budget, needed)
         must(is_within, f"expanded {row.expanded} cells in tick {world.tick - 1}, with a budget of {budget}")
     is_marked = after.over_budget == metrics.over_budget or not walker.spec.is_real_time or needed > budget
-    must(is_marked, f"was over its budget in tick {world.tick - 1}")
+    must(is_marked, f"exceeded its budget in tick {world.tick - 1}")
     check_view(walker, board)
     return True
 
@@ -150,7 +150,7 @@ def check_view(walker: Walker, board: Board) -> None:
         is_way = all(max(abs(ax - bx), abs(ay - by)) == 1 for (ax, ay), (bx, by) in itertools.pairwise(places))
         must(is_way, "shows a path with gaps")
     must(all(-1 <= cell < cells for cell in (view.best, view.root, view.target)), "shows cells that are not on the map")
-    must(0 <= view.head <= view.path.size, "shows a path that begins behind its end")
+    must(0 <= view.head <= view.path.size, "shows a path whose head is beyond its end")
     ahead = [board.at(int(c)) for c in view.path[view.head :]]
     if ahead and ahead[0] == board.at(walker.position) and walker.agent.status is Status.ACTIVE:
         is_legal = all(board.cost(a, b) is not None for a, b in itertools.pairwise(ahead))
@@ -159,8 +159,11 @@ def check_view(walker: Walker, board: Board) -> None:
         must(search is None or search.nodes.size in (cells, 1), "shows a search of another map")
     must(view.learned is None or view.learned.h.size == cells, "shows values of another map")
     for name, group in view.groups.items():
-        must(name in GROUP_NAMES and np.all((group >= 0) & (group < cells)), f"shows '{name}', which is not known")
-    must(np.all((view.waypoints >= 0) & (view.waypoints < cells)), "shows waypoints that are not on the map")
+        must(
+            name in GROUP_NAMES and np.all((group >= 0) & (group < cells)),
+            f"shows '{name}', which is no group name, or has cells off the map",
+        )
+    must(np.all((view.waypoints >= 0) & (view.waypoints < cells)), "shows subgoals that are not on the map")
     if view.regions is not None:
         shown = np.concatenate(view.regions.cells)
         is_sound = len(set(shown.tolist())) == shown.size and view.regions.x.size > view.regions.arcs.max(initial=-1)
@@ -176,11 +179,14 @@ def must_end_well(world: World) -> None:
     is_reachable = board.at(walker.position) in board.distances(board.at(world.goal))
     if is_reachable:
         is_complete = walker.spec.is_complete and not walker.spec.may_loop(walker.params)
-        must(not is_complete or status is Status.AT_GOAL, f"did not come to its goal in {world.tick:,} ticks")
-        must(status is not Status.NO_PATH, "says that there is no path; there is one")
+        must(not is_complete or status is Status.AT_GOAL, f"did not reach its goal in {world.tick:,} ticks")
+        must(status is not Status.NO_PATH, "reports that there is no path, although there is one")
     elif walker.spec.proves_no_path:
-        must(status in (Status.NO_PATH, Status.GAVE_UP), "does not say that there is no path")
-    must((status is Status.AT_GOAL) == (walker.position == world.goal), "is at its goal, and does not know")
+        must(status in (Status.NO_PATH, Status.GAVE_UP), "does not report that there is no path")
+    must(
+        (status is Status.AT_GOAL) == (walker.position == world.goal),
+        "reports to be at its goal when it is not, or the reverse",
+    )
 
 
 # --- problems and settings ------------------------------------------------------------------------
@@ -341,18 +347,18 @@ def is_the_same_every_time(spec: AgentSpec) -> None:
         return world.digest(), world.tick, world.walkers[0].position, world.walkers[0].agent.status
 
     once = end_of(fresh())
-    must(end_of(fresh()) == once, "walks another way when it is run again: it depends on something that changes")
-    must(end_of(fresh(watched=True)) == once, "walks another way when it is watched")
+    must(end_of(fresh()) == once, "walks differently when it is run again, so it depends on something that changes")
+    must(end_of(fresh(watched=True)) == once, "walks differently when it is displayed")
     single = fresh()
     while single.tick < 300 and single.advance(1):
         single.apply_now()
-    must(end_of(single) == once, "walks another way when time passes tick by tick")
+    must(end_of(single) == once, "walks differently when it is run tick by tick")
     for cut in (3, 8):
         world = fresh()
         world.advance(cut)
         with suppress(StateError):  # an agent whose state cannot be stored is allowed; `state_warning` warns of it
             copy = restore(take(world))
-            must(end_of(copy) == once, f"walks another way when it is set aside in tick {cut} and goes on from there")
+            must(end_of(copy) == once, f"walks differently when it is saved in tick {cut} and restored")
 
 
 def state_warning(spec: AgentSpec) -> str:
@@ -372,10 +378,10 @@ def state_warning(spec: AgentSpec) -> str:
 
 
 RULES: tuple[tuple[str, Callable[[AgentSpec], None]], ...] = (
-    ("legal moves within the budget, to the goal where it promises so", walks_legally),
-    ("the same while cells are blocked and freed under it", minds_changes),
-    ("the same when the goal is moved and parameters change", minds_goals_and_parameters),
-    ("the same walk every time", is_the_same_every_time),
+    ("makes legal moves within the budget, and reaches the goal if it promises to", walks_legally),
+    ("does so while cells are blocked and freed", minds_changes),
+    ("does so when the goal is moved and parameters change", minds_goals_and_parameters),
+    ("makes the same walk every time", is_the_same_every_time),
 )
 
 

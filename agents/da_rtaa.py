@@ -1,7 +1,7 @@
 """daRTAA*: depression-avoiding RTAA*.
 
-The agent learns like RTAA*, but heads for the open cell with the smallest h - h0, because a cell with a small difference
-is not in a depression of the heuristic.
+The agent learns like RTAA*, but heads for the open cell with the smallest h - h0: a cell with a small difference is
+not in a depression of the heuristic.
 
 Paper: Hernandez and Baier 2012, "Avoiding and escaping depressions in real-time heuristic search". Expansions: the ones
 of A*, in the ticks with a plan. Deviations: docs/deviations.md.
@@ -23,7 +23,7 @@ SPEC = AgentSpec(
     key="da-rtaa",
     name="daRTAA*",
     paper="Hernandez and Baier 2012",
-    summary="RTAA* that heads for where it has learned least, out of depressions of the heuristic.",
+    summary="RTAA* that heads for cells where it has learned least, to leave depressions of the heuristic.",
     make=DaRtaa,
     params=(LOOKAHEAD, MOVES, ON_UNBLOCK),
     family="learning",

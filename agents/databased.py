@@ -26,7 +26,7 @@ def after_change(default: str) -> Param:
         "after_change",
         str,
         default,
-        "on another map than that of the data, do without the data, or rebuild it, which takes its ticks",
+        "after a map change, work without the prepared data (fall back), or rebuild it, which takes ticks",
         choices=("fall back", "rebuild"),
     )
 

@@ -102,7 +102,7 @@ class DtLrta(DepthChooser):
 
 
 def dmax_param(default: int) -> Param:
-    return Param("dmax", int, default, "largest depth of lookahead", 1, 20)
+    return Param("dmax", int, default, "largest lookahead depth", 1, 20)
 
 
 def needed(params: Mapping[str, Value]) -> int:
@@ -114,7 +114,7 @@ SPEC = AgentSpec(
     key="dt-lrta",
     name="DT LRTA*",
     paper="Dynamic Control in Real-Time Heuristic Search",
-    summary="LRTA* whose depth of lookahead is guessed by a decision tree grown on other maps.",
+    summary="LRTA* whose lookahead depth is predicted by a decision tree trained on other maps.",
     make=DtLrta,
     params=(dmax_param(10), ON_UNBLOCK),
     family="learning",

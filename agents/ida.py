@@ -85,11 +85,11 @@ SPEC = AgentSpec(
     key="ida",
     name="IDA*",
     paper="Korf 1985",
-    summary="Depth-first searches within a rising limit on f: no memory but its stack, so only for small maps.",
+    summary="Depth-first searches within a rising limit on f: needs only a stack as memory; fast only on small maps.",
     make=IdaStar,
     params=(
         MODE,
-        Param("most", int, 1_000_000, "expansions after which it gives up", 100, 1_000_000_000),
+        Param("most", int, 1_000_000, "expansions after which the agent gives up", 100, 1_000_000_000),
     ),
     family="reference",
     is_real_time=False,

@@ -232,21 +232,25 @@ SPEC = AgentSpec(
     summary="LRTA* along the subgoals of the most similar of many problems solved before the run.",
     make=KnnLrta,
     params=(
-        Param("records", int, 1000, "problems solved before the run", 1, _MAX_RECORDS, symbol="N"),
+        Param("records", int, 1000, "number of problems solved before the run", 1, _MAX_RECORDS, symbol="N"),
         Param(
             "fits",
             int,
             0,
-            "make as many records as give about this many that fit a problem; 0: as records says",
+            "create enough records that about this many fit a problem; 0: create the number set by records",
             0,
             1000,
         ),
-        Param("similar", int, 10, "records that are tried, the most similar first", 1, 100, symbol="M"),
-        Param("cap", int, 250, "most steps of a climb; also moves until it asks again without a record", 1, 10_000),
+        Param("similar", int, 10, "number of records to try, the most similar first", 1, 100, symbol="M"),
+        Param(
+            "cap", int, 250, "maximum steps of a climb; also moves without a record until the next selection", 1, 10_000
+        ),
         Param("direct", bool, True, "try to climb to the goal itself before looking for a record"),
-        Param("skip_first", bool, False, "leave out the start of a record where its second cell can be climbed to"),
-        Param("spread", int, 0, "most steps of climbing in a tick; 0: a selection is made at once", 0, 100_000),
-        Param("seed", int, 1, "which random problems are solved", 0, 2**31 - 1),
+        Param("skip_first", bool, False, "skip the first cell of a record if its second cell can be climbed to"),
+        Param(
+            "spread", int, 0, "maximum climbing steps in a tick; 0: no limit, so a selection takes one tick", 0, 100_000
+        ),
+        Param("seed", int, 1, "seed of the random problems to solve", 0, 2**31 - 1),
         ON_UNBLOCK,
         after_change("fall back"),
     ),

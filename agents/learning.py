@@ -18,7 +18,7 @@ ON_UNBLOCK = Param(
     "on_unblock",
     str,
     "keep",
-    "when cells become free, keep what was learned, too high as it may be now, or reset it",
+    "when cells are freed, keep the learned values, which may then be too high, or reset them",
     choices=("keep", "reset"),
 )
 

@@ -15,7 +15,7 @@ LOOKAHEAD = Param(
     "lookahead",
     int,
     0,
-    "most cells to expand in one planning episode; 0: what the budget allows, and never more than that",
+    "maximum expansions in a planning episode, never more than the budget; 0: the whole budget",
     0,
     1_000_000,
     symbol="n",
@@ -24,7 +24,7 @@ MOVES = Param(
     "moves",
     str,
     "all",
-    "after planning, walk the whole path to the open cell chosen, or one step",
+    "after planning, walk the whole path to the chosen open cell, or only one step",
     choices=("all", "one"),
 )
 

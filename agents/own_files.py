@@ -138,7 +138,7 @@ def key_of(path: Path) -> str:
         )
     key = path.stem.lower()
     if key in BY_KEY and not BY_KEY[key].is_own:
-        raise ConfigError(f"{path}: '{key}' is an agent of Backmove's own; give the file another name")
+        raise ConfigError(f"{path}: '{key}' is the name of a built-in agent; rename the file")
     return key
 
 
@@ -181,7 +181,7 @@ def _take_in(file: OwnFile, text: bytes) -> AgentSpec:
     spec = file.versions[version] = _spec_of_text(file, text, version)
     _keep(file.key, version, text)
     choices = tuple(file.versions)
-    which = VersionParam(VERSION, str, version, "which state of the file", choices=choices, symbol="", key=file.key)
+    which = VersionParam(VERSION, str, version, "version of the file", choices=choices, symbol="", key=file.key)
     return replace(spec, make=MakeGuarded(file.key), params=(*spec.params, which))
 
 
@@ -226,7 +226,9 @@ def _spec_of_class(kind: type[OwnAgent], file: OwnFile) -> AgentSpec:
         if not isinstance(param, Param) or not param.name.isidentifier() or param.name == VERSION:
             raise ConfigError(f"{file.path.name}: {kind.__name__}.params: expected Params with names, got {param!r}")
         if hasattr(OwnAgent, param.name) or param.name in OwnAgent.__annotations__:
-            raise ConfigError(f"{file.path.name}: {kind.__name__}.params: '{param.name}' has a meaning already")
+            raise ConfigError(
+                f"{file.path.name}: {kind.__name__}.params: '{param.name}' is reserved; choose another name"
+            )
     summary = " ".join(str(kind.summary).split()) or "An agent of your own."
     return AgentSpec(
         key=file.key,

@@ -76,11 +76,13 @@ SPEC = AgentSpec(
     key="p-lrta",
     name="P LRTA*",
     paper="Rayner et al. 2007; TBA*: Time-Bounded A*",
-    summary="LRTA* that passes what it learns on to the neighbours, the largest changes first.",
+    summary="LRTA* that propagates what it learns to neighbouring cells, the largest changes first.",
     make=PLrta,
     params=(
-        Param("queue", int, 30, "cells that can wait for an update", 1, 1000, symbol="Q"),
-        Param("updates", int, 0, "most updates from the queue before a move; 0: as many as it has room", 0, 1000),
+        Param("queue", int, 30, "maximum number of cells waiting for an update", 1, 1000, symbol="Q"),
+        Param(
+            "updates", int, 0, "maximum updates from the queue before a move; 0: as many as fit in the queue", 0, 1000
+        ),
         ON_UNBLOCK,
     ),
     family="learning",

@@ -34,7 +34,7 @@ ABSTRACT_COST = Param(
     "abstract_cost",
     str,
     "octile",
-    "how long arcs between regions are, and the heuristic between them: octile distance or straight line",
+    "cost of arcs between regions, and heuristic between them: octile distance or straight line",
     choices=("octile", "straight"),
 )
 
@@ -146,14 +146,16 @@ SPEC = AgentSpec(
     key="pra",
     name="PRA*",
     paper="Sturtevant and Buro 2005",
-    summary="A reference that plans among regions of the map, then refines the way inside them; waits until it has it.",
+    summary="A reference that plans among regions of the map, then refines the path inside them before it walks.",
     make=Pra,
     params=(
         MODE,
-        Param("level", int, 0, "level on which to begin; 0: half-way to the region that start and goal share", 0, 20),
-        Param("enough", bool, False, "begin on a lower level where that has fewer than 2 sqrt(cells) regions"),
-        Param("wide", bool, True, "refine in the regions of the way and their neighbours, not only in the former"),
-        Param("keep", int, 0, "steps of a way that are refined before walking on; 0: all", 0, 1000, symbol="K"),
+        Param(
+            "level", int, 0, "level on which to begin; 0: half the level of the region that start and goal share", 0, 20
+        ),
+        Param("enough", bool, False, "begin on a lower level if this one has fewer than 2 sqrt(cells) regions"),
+        Param("wide", bool, True, "refine a path inside its regions and their neighbours, not only inside its regions"),
+        Param("keep", int, 0, "steps of a path that are refined before the agent walks; 0: all", 0, 1000, symbol="K"),
         ABSTRACT_COST,
         after_change("fall back"),
     ),

@@ -17,7 +17,7 @@ MODE = Param(
     "mode",
     str,
     "sliced",
-    "sliced: keep to the budget and wait until solved; instant: solve in the first tick, over any budget",
+    "sliced: stay within the budget and wait until solved; instant: solve in the first tick, over any budget",
     choices=("sliced", "instant"),
 )
 

@@ -23,21 +23,21 @@ RESTART = Param(
     "restart",
     str,
     "lazy",
-    "after a change, begin again always (eager) or only if it matters for the way ahead (lazy)",
+    "restart the search after every map change (eager), or only if it affects the path ahead (lazy)",
     choices=("lazy", "eager"),
 )
 LAZY_RULE = Param(
     "lazy_rule",
     str,
     "arc",
-    "what a lazy restart heeds: arcs still to be walked, or any cell of the path as the listing prints",
+    "what triggers a lazy restart: changes of arcs ahead (arc), or of any cell of the path (printed, as in the paper)",
     choices=("arc", "printed"),
 )
 NO_PATH = Param(
     "no_path",
     str,
     "wait",
-    "when no path exists: wait for a change that may open one, or give up as the listing does",
+    "if no path exists: wait for a change that may open one, or give up as in the paper's listing",
     choices=("wait", "give-up"),
 )
 

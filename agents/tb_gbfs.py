@@ -11,6 +11,6 @@ SPEC = AgentSpec(
     key="tb-gbfs",
     name="TB-GBFS",
     paper="Time-Bounded Best-First Search",
-    summary="Greedy search sliced over ticks: best at tiny budgets, unbounded at large ones.",
+    summary="Greedy search sliced over ticks: best at tiny budgets, but the cost of its path has no bound.",
     make=TbGreedy,
 )

@@ -23,7 +23,13 @@ from sim.kernels.search import Search, new_search
 from sim.params import Param, Value
 
 SHARE = Param(
-    "share", float, 0.9, "part of a tick's budget spent on expansions, the rest on tracing", 0.01, 0.99, symbol="r"
+    "share",
+    float,
+    0.9,
+    "share of a tick's budget spent on expansions; the rest is spent on tracing",
+    0.01,
+    0.99,
+    symbol="r",
 )
 TRACE_RATE = Param("trace_rate", float, 10.0, "trace steps that cost as much as one expansion", 1.0, 1000.0, symbol="c")
 
@@ -126,21 +132,26 @@ SPEC = AgentSpec(
             "open_list",
             str,
             "buckets",
-            "the buckets that the paper proposes, or a heap: the same walk, in other times",
+            "open list: buckets, as the paper proposes, or a heap; both give the same walk",
             choices=("buckets", "heap"),
         ),
         Param(
             "switch",
             str,
             "any",
-            "longer: switch only to a path at least as long as the last",
+            "any: switch to every new path; longer: only to one at least as long as the last",
             choices=("any", "longer"),
         ),
+        Param("shortcut", bool, False, "while walking back from a wrong path, search for a shortcut to the right one"),
         Param(
-            "shortcut", bool, False, "while walking back from a wrong path, search for a shorter way to the right one"
+            "shortcut_budget",
+            int,
+            0,
+            "maximum expansions of the search for a shortcut in a tick; 0: the whole budget",
+            0,
+            1_000_000,
         ),
-        Param("shortcut_budget", int, 0, "most expansions a tick for that search; 0: the whole budget", 0, 1_000_000),
-        Param("trace_check", bool, True, "end a trace early when the agent stands on it"),
+        Param("trace_check", bool, True, "end a trace early when it reaches the agent's cell"),
     ),
     check_budget=check_budget,
     shows=frozenset({"tracing", "detour"}),

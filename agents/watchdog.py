@@ -127,7 +127,7 @@ def attempt(do: Callable[[], object], seconds: float) -> None:
         with suppress(BaseException), WATCHDOG.watching(seconds):
             do()
 
-    thread = threading.Thread(target=run, name="code of the user's", daemon=True)
+    thread = threading.Thread(target=run, name="user code", daemon=True)
     with suppress(RuntimeError, MemoryError):  # raised if the system cannot start another thread
         thread.start()
         thread.join(2 * seconds)

@@ -359,7 +359,7 @@ def test_check_agent_finds_a_walk_that_is_another_one_after_going_back(
     path = load(tmp_path, "Gone()", "found = found if hasattr(self.held, 'some') else found[:1]")
     path.write_text(path.read_text().replace('raise ValueError("gone")', "pass"))
     assert main.main(["check-agent", str(path)]) == 1
-    assert "walks another way when it is set aside" in capsys.readouterr().out
+    assert "walks differently when it is saved" in capsys.readouterr().out
 
 
 def test_a_session_file_comes_to_its_digests(tmp_path: Path) -> None:
