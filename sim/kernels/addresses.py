@@ -1,4 +1,4 @@
-"""Access to memory by address, for kernels that process arrays of many types in one call.
+"""Access to arrays by their memory address, for kernels that process arrays of many types in one call.
 
 A kernel is compiled for the types of its arguments, so it cannot take a list of a hundred arrays of different types.
 But it can take a table of their addresses. The owner of such a table must keep the arrays alive.

@@ -303,7 +303,7 @@ def squeeze(buckets, control, nodes, shift):
         head = np.int64(buckets.heads[slot])
         buckets.heads[slot] = 0
         buckets.bits[slot >> 5] &= ~(np.int64(1) << (slot & 31))
-        while head:  # at most the entries of a freed chunk are put back, so put() never runs out of chunks
+        while head:  # a chunk is freed before its entries are put back, so put() never runs out of chunks
             first, count = first_of(head), _CHUNK_ENTRIES - (head & _FREE_MASK)
             begin = buckets.stack.size - count
             for i in range(count):

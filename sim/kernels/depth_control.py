@@ -43,7 +43,7 @@ class History(NamedTuple):
     """Last steps of an agent, from which the features of the decision tree are computed. Made by new_history()."""
 
     recent: np.ndarray  # int32[n] ring buffer of the cells from which the last n steps were made
-    raised: np.ndarray  # float64[n] increase of h of each of these cells in its step
+    raised: np.ndarray  # float64[n] for each of the last n steps, by how much it raised h of the cell that was left
     times: np.ndarray  # int32[cells] scratch buffer of distinct(), all zeros between the calls of that kernel
     planned: np.ndarray  # uint8[cells] direction of the last move from each cell, plus one; 0: none
     depths: np.ndarray  # uint32[cells] depth of the last lookahead from each cell, 0: none

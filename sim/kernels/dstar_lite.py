@@ -51,7 +51,7 @@ class Memory(NamedTuple):
     """Memory of D* Lite besides its Search, which has g, indices in U and next cells of paths. Made by new_memory()."""
 
     rhs: Table  # float64[cells] rhs of each cell, valid only for cells that the search knows
-    queue: np.ndarray  # ENTRY[cells + 1] U, a binary heap
+    queue: np.ndarray  # ENTRY[cells + 1] the queue U of cells whose g and rhs differ, a binary heap
 
 
 def new_memory(cells: int, tile_width: int = 0) -> Memory:
@@ -172,7 +172,7 @@ def is_work_left(search, memory, st):
     if rhs > g:
         return True
     top = memory.queue[0]
-    k1 = min(g, rhs) + st.km  # h0(loc, loc) = 0
+    k1 = min(g, rhs) + st.km  # without a term for h0(loc, loc), which is 0
     return top.k1 < k1 or (top.k1 == k1 and top.k2 < min(g, rhs))
 
 
@@ -249,13 +249,13 @@ def fix(ground, search, memory, st, u):
 
 @kernel
 def g_of(search, s):
-    """Return g of cell s, infinity if the search does not know s."""
+    """Return g of cell s, infinity if s is unknown to the search."""
     return search.nodes[s].g if is_known(search, s) else np.inf
 
 
 @kernel
 def rhs_of(search, memory, s):
-    """Return rhs of cell s, infinity if the search does not know s."""
+    """Return rhs of cell s, infinity if s is unknown to the search."""
     return memory.rhs[s] if is_known(search, s) else np.inf
 
 

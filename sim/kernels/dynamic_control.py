@@ -26,7 +26,7 @@ CONTROL = np.dtype(
     [
         ("level", "i8"),  # level of the abstraction whose regions the database describes
         ("first", "i8"),  # number of the first node of the database's level
-        ("uses_database", "i8"),  # 0: the database is stale or has no column for the goal; head for the goal by depth 1
+        ("uses_database", "i8"),  # 0: it is stale or has no column for the goal, so target is the goal and depth is 1
         ("uses_subgoals", "i8"),
         ("uses_depths", "i8"),
         ("depth", "i8"),  # fixed lookahead depth, for agents without depths from the database
@@ -67,7 +67,8 @@ def choose(column, place, visits, it, st):
             depth = np.int64(column.near_depth[place])
         subgoal = np.int64(column.subgoal[place])
     if it.uses_depths and depth == NO_DEPTH:
-        depth = np.int64(it.cap)  # a lookahead over all reachable cells proves that there is no path
+        # With this depth the lookahead covers all reachable cells, and so proves that there is no path.
+        depth = np.int64(it.cap)
     if it.uses_depths and depth == it.cap:
         st.marks |= log.CAP_HIT
     return subgoal, depth

@@ -45,7 +45,7 @@ STATE = np.dtype(
 # Events of a tick, for display only: the search never reads them.
 ROSE = 1  # the limit rose
 WENT_BACK = 2  # a cell was taken off the stack
-ENDED_BACK = 4  # a cell was taken off the stack after the last expansion
+ENDED_BACK = 4  # a cell was taken off the stack after the last expansion of the tick
 
 
 class Stack(NamedTuple):
@@ -56,7 +56,7 @@ class Stack(NamedTuple):
     came: np.ndarray  # uint8[cells] direction by which each cell of the stack was entered
     g: np.ndarray  # float64[cells] g of each cell of the stack
     holds: np.ndarray  # uint8[map cells] 1 if a cell is on the stack
-    # float64[map cells] limit with which a cell was first entered; valid if the labels know the cell
+    # float64[map cells] limit T with which each cell was first entered; valid only for cells that `labels` knows
     contour: np.ndarray
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from sim.kernels.cache import with_cache
 from sim.kernels.known import IS_KNOWN
 
-if IS_KNOWN:  # with another version of numba, whose internals differ, this import fails
+if IS_KNOWN:  # for another version of numba, whose internals differ, the import would fail
     from sim.kernels.inner import Interpreted, Kernel
 
 JIT_ON = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")

@@ -69,7 +69,7 @@ class Choice(NamedTuple):
     """Records considered in a selection, verdicts on them, and the targets chosen. Make it only with new_choice()."""
 
     similar: Similar
-    verdicts: np.ndarray  # int8[similar records] verdict on each, see UNTRIED
+    verdicts: np.ndarray  # int8[similar records] verdict on each similar record, such as ACCEPTED
     queue: np.ndarray  # int32[length of the longest record + 1] target cells, in the order in which to head for them
     dropped: np.ndarray  # uint8[records] 1 for a record that led nowhere on a changed map; it is not taken again
 
@@ -117,7 +117,7 @@ def run(ground, records, choice, targets, state, control, rows):
 
 @kernel
 def walk(ground, choice, targets, st, it):
-    """Make one move toward the present target. Returns expansions and phase."""
+    """Make one move toward the present target. Returns the expansions and the phase of the tick."""
     if step_toward(ground, targets, st):
         it.leg += 1
         if it.quota > 0:

@@ -153,7 +153,7 @@ def best_of_node_rim(ball, target):
 
 @kernel
 def first_node(ball, root, b):
-    """Return the first node after the root on the path to b."""
+    """Return the first node after the root on the path that the lookahead found from the root to node b."""
     v = np.int64(b)
     while ball.nodes.parent[v] != root:
         v = np.int64(ball.nodes.parent[v])

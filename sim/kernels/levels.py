@@ -36,7 +36,7 @@ IS_INSIDE, IS_END = 1, 2  # marks of a corridor's cells: the cell is inside; it 
 
 
 class NodeSearch(NamedTuple):
-    """A* among the nodes of one level. Make it only with new_node_search()."""
+    """Memory of an A* search among the nodes of one level. Make it only with new_node_search()."""
 
     search: Search  # search whose cells are nodes; `came` is not used
     parent: np.ndarray  # int32[nodes] node from which a node was reached, -1: the root
@@ -248,7 +248,7 @@ def let_in(levels, corridor, node, mark):
     while size:
         size -= 1
         u = np.int64(stack[size])
-        if levels.child_first[u] == levels.child_first[u + 1]:  # a node of level 0
+        if levels.child_first[u] == levels.child_first[u + 1]:  # no children: u is a node of level 0, which is one cell
             cell = np.int64(levels.rep[u])
             if corridor.marks[cell] == 0:
                 corridor.cells[corridor.size[0]] = cell
@@ -261,7 +261,7 @@ def let_in(levels, corridor, node, mark):
 
 @kernel
 def open_moves(ground, corridor):
-    """Allow the legal moves between cells of the corridor, so that its ground can be searched."""
+    """Copy the legal moves between cells of the corridor from the map, so that the corridor can be searched."""
     for i in range(corridor.size[0]):
         cell = np.int64(corridor.cells[i])
         moves = np.int64(ground.moves[cell])

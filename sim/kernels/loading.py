@@ -29,5 +29,5 @@ def _steps(kernels: Iterable[Any]) -> Iterator[bool]:
     for kernel in kernels:
         for signature in kernel._cache.kept(kernel.targetctx):
             if signature not in kernel.overloads:
-                kernel.compile(signature)  # finds the overload in the cache
+                kernel.compile(signature)  # loads the machine code from the cache instead of compiling it
                 yield True

@@ -34,7 +34,7 @@ class Space(NamedTuple):
     search: Search
     closed: np.ndarray  # int32[cells] expanded cells in their order; a cell expanded twice is listed twice
     labels: np.ndarray  # LABEL[cells] state of each closed cell in the backup
-    heap: np.ndarray  # ENTRY[cells + 1] queue of the backup, a heap by h
+    heap: np.ndarray  # ENTRY[cells + 1] queue of closed cells during the backup, a heap ordered by h
     path: np.ndarray  # int32[cells] path from the agent's cell at the last plan to the chosen open cell
 
 

@@ -21,7 +21,7 @@ RESTARTED = 2  # the agent has begun a new search or plan, because the map, its 
 BOUNCED = 4  # TBA*'s move from the start when it has no path to walk
 TRIAL = 8  # written by the world: the agent was put back on the start for its next trial, which is not a move
 ARRIVED = 16  # written by the world: the agent came to the goal in this tick
-CAP_HIT = 32  # the agent looked ahead with its largest depth, or climbed for as many steps as it may
+CAP_HIT = 32  # a lookahead had the largest depth that the agent allows, or a climb the largest number of steps
 REENTERED = 64  # the agent had visited its cell before, so it headed for its goal instead of a subgoal
 DIGESTED = 31  # mask of the marks that enter digests; the other marks can be derived from moves and expansions
 

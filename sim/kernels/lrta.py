@@ -26,16 +26,16 @@ from sim.kernels.openlist import key_of, sift_down, sift_up
 from sim.kernels.search import CLOSED, Search, forget, new_search, parent
 from sim.kernels.targets import h_toward, raise_toward
 
-INSIDE, RIM = -2, -3  # NODE.place of a cell of the ball: to be expanded; on the frontier
+INSIDE, RIM = -2, -3  # values of NODE.place of a cell in the ball: it will be expanded; it is on the frontier
 NO_REACH = -1.0  # value of `reach`, the limit on g, for a lookahead that is limited by depth instead
 
 
 class Ball(NamedTuple):
-    """Memory of one lookahead. Make it only with new_ball()."""
+    """Memory of one lookahead: the ball of cells that it has found. Make it only with new_ball()."""
 
     search: Search  # g and parents inside the ball; its heap has the cells still to be expanded
     cells: np.ndarray  # int32[cells] all cells of the ball, the agent's own first
-    fh: np.ndarray  # float64[cells] path-max f of each cell
+    fh: np.ndarray  # float64[cells] f of each cell, raised by path-max to at least the f of its parent
 
 
 def new_ball(cells: int, is_watched: bool, is_reused: bool = False) -> Ball:
@@ -73,7 +73,7 @@ def step_classic(ground, learned, st):
     t, f = best_neighbour(ground, learned, s, h_of(learned, s))
     st.updates += 1
     st.best = t
-    learn(learned, s, f)  # h[s] = max(h[s], f); f is not below h[s]
+    learn(learned, s, f)  # sets h[s] to max(h[s], f), which is f, because f is at least h[s]
     if f > st.limit:
         st.status = log.NO_PATH
         return 1, log.WAITING
@@ -111,7 +111,10 @@ def best_neighbour(ground, learned, s, least):
 
 @kernel
 def run(ground, targets, ball, state, depth, reach, rows):
-    """Plan and act for up to len(rows) ticks. Returns the number of ticks done. `depth`, `reach`: see look_ahead()."""
+    """Plan and act for up to len(rows) ticks. Returns the number of ticks done.
+
+    `depth` and `reach` limit the lookahead, see look_ahead().
+    """
     st = state[0]
     for tick in range(rows.size):
         if st.status != log.ACTIVE:

@@ -100,7 +100,7 @@ def _is_reached_by_parent(parent_to_s: int, s_to_t: int, moves: int) -> bool:
 
 
 def _pack_directions(directions: list[int]) -> int:
-    """Pack a list of directions into a number: nibbles of direction + 1, the first direction lowest."""
+    """Pack directions into an integer: 4 bits for each, which hold direction + 1, the first one in the lowest bits."""
     return sum((d + 1) << 4 * place for place, d in enumerate(directions))
 
 

@@ -1,4 +1,4 @@
-"""Search to its end in one call, for callers that need a path and no agent."""
+"""Search that runs to its end in one call, for code that needs a path but no agent."""
 
 from sim.kernels.distance import UNLIMITED
 from sim.kernels.jit import kernel

@@ -33,7 +33,7 @@ _1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 @kernel
 def tie_of(s, g, h, is_greedy, shift):
-    """Return the packed tie-breaker of cell s, see the module docstring."""
+    """Return the tie-breaker of cell s as one integer, `rank << shift | s`; among equal f the smallest comes first."""
     if is_greedy:
         cap = (np.int64(1) << (62 - shift)) - 1
         rank = max(np.int64(0), cap - np.int64(g * UNITS_PER_COST))

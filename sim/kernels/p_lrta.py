@@ -22,7 +22,7 @@ from sim.kernels.search import CLOSED, forget
 
 
 class Queue(NamedTuple):
-    """Cells to update. Make it only with new_queue(). The number of cells queued is in the agent's state."""
+    """Queue of cells whose h is to be updated, made by new_queue(). Its number of cells is in the agent's state."""
 
     cells: np.ndarray  # int32[room] cells waiting for an update, the most urgent last
     priority: np.ndarray  # float64[map cells] priority of each cell in the queue, 0 for all others
@@ -126,7 +126,7 @@ def least_through(ground, learned, u):
 
 @kernel
 def enqueue(queue, st, t, priority):
-    """Put t in the queue, or raise its priority there.
+    """Put cell t into the queue, or raise its priority if it is in the queue already.
 
     If the queue is full, t replaces the cell with the lowest priority, unless the priority of t is not higher.
     """

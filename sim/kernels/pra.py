@@ -46,7 +46,7 @@ STATE = np.dtype(
         ("has_enough", "i8"),  # whether a plan must not begin on a level with too few nodes, see is_coarse()
         ("keep", "i8"),  # number of steps of each path that are refined on the level below
         ("is_wide", "i8"),  # whether neighbours of a path belong to the corridor
-        ("uses_levels", "i8"),  # 0: plain A*, while the abstraction is of another map
+        ("uses_levels", "i8"),  # whether the abstraction is used; 0: it is of another map, so the agent runs plain A*
         ("arc_diagonal", "f8"),  # diagonal cost of arcs between nodes, see levels.py
         ("did", "i8"),  # bits for events of the last tick: BEGAN, DID_WITHOUT, REFINED, ENDED_AMONG, TOOK, STOOD
         ("among", "i8"),  # number of expansions of regions in the last tick

@@ -34,8 +34,8 @@ class Records(NamedTuple):
 class Similar(NamedTuple):
     """Result of a query for similar records, most similar first, and the buffers of the query."""
 
-    records: np.ndarray  # int32[asked] indices of the records
-    distances: np.ndarray  # float64[asked] their dissimilarities
+    records: np.ndarray  # int32[asked] indices of the similar records, the most similar first
+    distances: np.ndarray  # float64[asked] dissimilarity of each record in `records`
     spans: np.ndarray  # int32[STACK, 3] subtrees still to be examined: first index in `order`, end index, split axis
     bounds: np.ndarray  # float64[STACK] lower bound of the dissimilarity of the records in each subtree of `spans`
 

@@ -32,7 +32,7 @@ MARK = np.dtype(
     [
         ("entered", "i4"),  # iteration in which the cell was last entered (lastT of the paper, as a number)
         ("parents", "u1"),  # op(t): bit d is set if an optimal known path to t ends with a move in direction d
-        ("pruned", "u1"),  # NEITHER, DEAD or REDUNDANT
+        ("pruned", "u1"),  # whether and why the cell is never entered again: NEITHER, DEAD or REDUNDANT
     ],
     align=True,
 )
@@ -60,7 +60,7 @@ STATE = np.dtype(
 class Memory(NamedTuple):
     """Memory of RIBS, made with new_memory(). g and tree parents are in the Search."""
 
-    marks: np.ndarray  # MARK[cells] valid for cells that the search knows
+    marks: np.ndarray  # MARK[cells] further record of each cell, valid only for cells that the search knows
     dead: np.ndarray  # int32[cells] dead cells, in the order in which they were found dead
     redundant: np.ndarray  # int32[cells] redundant cells, in the order in which they were found redundant
 
@@ -82,7 +82,7 @@ def reset(ground, search, memory, state, start, goal):
 
 @kernel
 def begin_here(ground, search, memory, st):
-    """Begin the first iteration, from the agent's cell."""
+    """Begin a new search at the agent's cell, with the first iteration."""
     forget(ground, search, st.goal, st.goal)
     control = search.control[0]
     control.root = st.loc
@@ -199,7 +199,7 @@ def look_around(ground, search, memory, st, u):
         is_new = not is_known(search, t)
         if is_new:
             discover(search, memory, t)
-        elif mark.pruned or ng > node.g:  # pruned, or reached at a lower cost through another parent
+        elif mark.pruned or ng > node.g:  # t is pruned, or it was reached at a lower cost through another parent
             continue
         live = True
         if is_new or ng < node.g:

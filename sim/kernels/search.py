@@ -45,11 +45,11 @@ CONTROL = np.dtype(
         ("aim_x", "i8"),
         ("aim_y", "i8"),
         ("open_size", "i8"),  # cells on the open list
-        ("cursor", "i8"),  # first bucket that may contain a cell
+        ("cursor", "i8"),  # number of the first bucket that may contain an entry
         ("class_f", "f8"),  # f of the cells on the stack of the buckets
         ("stack_size", "i8"),
-        ("free_chunk", "i8"),  # first of the freed chunks, 0: none
-        ("fresh_chunk", "i8"),  # first of the chunks never used by this search
+        ("free_chunk", "i8"),  # index of the first chunk in the list of freed chunks, 0: none
+        ("fresh_chunk", "i8"),  # index of the first chunk that this search has never used
         ("spare_chunks", "i8"),  # number of chunks that can be taken, freed or never used
         ("status", "i8"),  # RUNNING, GOAL_ON_TOP or EMPTY
         ("wg", "f8"),  # weight of g in f
@@ -73,8 +73,8 @@ class Search(NamedTuple):
     nodes: Table  # NODE[cells] record of each cell
     heap: np.ndarray  # ENTRY[cells + 1] the open list; one unused entry if the open list is in buckets
     buckets: Buckets  # the open list in buckets, which replaces the heap; empty arrays if the heap is used
-    heat: np.ndarray  # uint32[cells] number of expansions of each cell, or [0] if not displayed
-    order: np.ndarray  # int32[cells] expanded cells in their order, or [0] if not displayed
+    heat: np.ndarray  # uint32[cells] number of expansions of each cell; empty if the agent is not displayed
+    order: np.ndarray  # int32[cells] cells in the order of their expansion; empty if the agent is not displayed
     control: np.ndarray  # CONTROL[1] variables of the search, such as its goal and the size of its open list
 
 
@@ -234,7 +234,7 @@ def best_open(ground, search):
 
 @kernel
 def note(search, control, s):
-    """Record an expansion of cell s for display, in the counts `heat` and the list `order`. Writes: control too."""
+    """Record an expansion of cell s for display: count it in heat, list it in order. Writes: heat, order, control."""
     if search.heat.size:
         search.heat[s] += 1
     if control.noted < search.order.size:

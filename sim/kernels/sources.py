@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sim.program import ROOT
 
-STAMP_LENGTH = 16  # hexadecimal digits
+STAMP_LENGTH = 16  # number of hexadecimal digits of a stamp
 
 _KERNEL_PACKAGES = ("sim.kernels", "ui.draw.kernels")
 _IMPORT_LINE = re.compile(

@@ -41,9 +41,9 @@ class GenerationTable(NamedTuple):
 ROW = np.dtype(
     [
         ("address", "i8"),
-        ("size", "i8"),  # bytes of the table
-        ("words", "i8"),  # words of a record
-        ("stamps", "i8"),  # address of the stamps
+        ("size", "i8"),  # size of the table in bytes
+        ("words", "i8"),  # size of a record in words
+        ("stamps", "i8"),  # address of the table that contains the stamps
         ("shift", "u8"),
         ("mask", "u8"),
         ("number", "u8"),
@@ -73,7 +73,7 @@ def _row(each: GenerationTable) -> tuple[int, ...]:
 
 
 def _records(table: Table) -> npt.NDArray[Any]:
-    """Return the array of a table's records, in either layout."""
+    """Return the array of a table's records, whether the table is tiled or in row order."""
     records: npt.NDArray[Any] = table.records if isinstance(table, Tiled) else table
     return records
 

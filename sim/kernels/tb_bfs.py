@@ -185,8 +185,8 @@ def on_change(ground, search, route, state, tails, heads, rose, policy, heeds, w
             restart(ground, search, st)
         return
     if st.end < 0:
-        return  # the agent has not planned on the old map
-    if policy == EAGER:  # tested first, because the route is not needed then
+        return  # the agent has not planned yet, so the change makes nothing wrong
+    if policy == EAGER:  # tested before the route is traced, because an eager restart does not need the route
         restart(ground, search, st)
         return
     control.is_stale = 1

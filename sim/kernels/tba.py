@@ -221,7 +221,7 @@ def act(ground, search, path, st):
             phase = log.SHUTTLING
         else:
             return 0, log.WAITING
-    # Stored before the move. The paper's listing stores it after the move, and the agent would bounce on the spot.
+    # prev is stored before the move. The paper's listing stores it after the move: the agent would bounce on the spot.
     st.prev = st.loc
     st.loc = new
     if new == st.goal:
@@ -314,7 +314,7 @@ def on_change(ground, search, state, tails, rose):
     if st.status == log.NO_PATH and not opens_a_way(search, tails, rose):
         return
     if search.control[0].expansions == 0 and st.status == log.ACTIVE and st.is_first:
-        return  # the agent has not planned on the old map
+        return  # the agent has not planned yet, so the change makes nothing wrong
     restart(ground, search, st)
 
 

@@ -77,7 +77,7 @@ def new_table(
     # Tables of another width must not reuse this block: entries outside the map are never cleared.
     purpose = f"{purpose}, {width} wide" if width else purpose
     count = tiled_count(cells, width, itemsize) if width else cells
-    in_large_pages = not width  # each agent with tiles touches only a strip of the map
+    in_large_pages = not width  # small pages for tiles, because each of many agents touches only a strip of the map
     if stamp is None:
         records = scratch(purpose, count, dtype, is_reused, in_large_pages=in_large_pages)
     else:
@@ -94,11 +94,8 @@ def in_tiles(records: npt.NDArray[Any], cells: int, width: int) -> Tiled:
     return Tiled(records.view(np.ndarray), cells, width, ((1 << ROW_SHIFT) + width - 1) // width, -(-width // side))
 
 
-_READ_ACCESS, _HIGHEST_LOCALITY, _DATA_CACHE = (
-    0,
-    3,
-    1,
-)  # arguments of llvm.prefetch: read access, highest locality, data cache
+# Arguments of the instruction llvm.prefetch.
+_READ_ACCESS, _HIGHEST_LOCALITY, _DATA_CACHE = 0, 3, 1
 
 _OPTIONS: Any = {"_nrt": False, "boundscheck": None}  # compile options, the same as for all kernels in jit.py
 
