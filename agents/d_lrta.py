@@ -174,7 +174,7 @@ def may_loop(params: Mapping[str, Value]) -> bool:
 
 
 def needed(params: Mapping[str, Value]) -> float:
-    """Return the maximum number of expansions of one lookahead, which no budget limits; infinity without a cap."""
+    """Return the maximum number of expansions of a lookahead (infinity without a cap). No budget limits them."""
     if params["depth_control"] == "database" and not params["cap"]:
         return inf
     depth = int(params["cap"]) if params["depth_control"] == "database" else int(params["depth"])

@@ -128,7 +128,7 @@ class PrLrta(Controlled):
 
     def set_param(self, name: str, value: Value) -> None:
         if name in ("level", "abstract_cost"):
-            self._reset_region_tables()  # the learned h are of nodes of another level, or of another cost of arcs
+            self._reset_region_tables()  # learned values hold only for nodes of the old level and for old arc costs
         super().set_param(name, value)
 
     def _drops_cut_plan(self) -> bool:

@@ -37,7 +37,7 @@ IN_BUCKET, ON_STACK = 0, 1  # values of `place` in an open cell's node: its entr
 # Number of entries in a chunk. The word before them links to the next chunk of the bucket: it is the old head, or 0.
 _CHUNK_ENTRIES = 7
 _FREE_MASK = np.int64(7)  # mask of the lowest bits of a bucket's head, which count the free entries of its first chunk
-_MAX_PUTS = 8  # maximum number of insertions in one expansion
+_MAX_PUTS = 8  # maximum number of entries that one expansion inserts into buckets
 _MAX_CELL_ENTRIES = 8  # maximum number of entries of one cell: each of its 8 neighbours is expanded once and adds one
 
 _MAX_SHORT = 24  # stacks of up to this many entries are sorted by insertion alone, longer ones first by Shell sort

@@ -42,9 +42,9 @@ STATE = np.dtype(
 
 # Events of a tick, for display only: the search never reads them.
 HEEDED = 1  # the map had changed before the tick, and the agent took the change into account
-LOWERED = 2  # a g that was too large was brought down to rhs
-RAISED = 4  # a g that was too small became infinite
-SETTLED = 8  # everything that matters for the path was repaired
+LOWERED = 2  # in this tick a g that was too large was lowered to rhs
+RAISED = 4  # in this tick a g that was too small became infinite
+SETTLED = 8  # in this tick the repair of everything that matters for the path was completed
 
 
 class Memory(NamedTuple):

@@ -43,9 +43,9 @@ STATE = np.dtype(
 )
 
 # Events of a tick, for display only: the search never reads them.
-ROSE = 1  # the limit rose
-WENT_BACK = 2  # a cell was taken off the stack
-ENDED_BACK = 4  # a cell was taken off the stack after the last expansion of the tick
+ROSE = 1  # in this tick the limit on f rose
+WENT_BACK = 2  # in this tick a cell was taken off the stack
+ENDED_BACK = 4  # in this tick a cell was taken off the stack after the last expansion
 
 
 class Stack(NamedTuple):

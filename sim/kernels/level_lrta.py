@@ -38,7 +38,7 @@ def new_node_ball(nodes: int) -> NodeBall:
 
 @kernel
 def node_h(levels, tables, target, u, diagonal):
-    """Return the estimated cost from node u to the target node: the learned one, or the distance of their means.
+    """Return the estimated cost from node u to the target node: the learned value, or the distance between the two.
 
     `tables` is a targets.Targets, of which only the hash table is used.
     """

@@ -21,11 +21,11 @@ from sim.kernels.octile import NOWHERE, SUCCESSORS
 from sim.kernels.openlist import ENTRY, key_of, sift_down, sift_up, tie_of
 from sim.kernels.search import CLOSED, EMPTY, GOAL_ON_TOP, RUNNING, Search, add_root, forget, new_search, parent
 
-DIJKSTRA, ADAPTIVE = 0, 1  # how values are backed up: by Dijkstra's algorithm; with one f for all closed cells
-MIN_F_RULE, MIN_EXCESS_RULE = 0, 1  # where to go: the open cell with the least f; or with the least h - h0
+DIJKSTRA, ADAPTIVE = 0, 1  # rules for backing up h: by Dijkstra's algorithm; from the f of the best open cell (RTAA*)
+MIN_F_RULE, MIN_EXCESS_RULE = 0, 1  # rules for the open cell to head for: the least f; the least h - h0 (daRTAA*)
 
 LABEL = np.dtype([("place", "i4")])  # index of a closed cell in the queue of the backup, or SETTLED, or UNSEEN
-SETTLED, UNSEEN = -1, -2  # the cell has its backed-up value; the cell was not queued yet
+SETTLED, UNSEEN = -1, -2  # states of a closed cell in the backup: it has its final value; it was never queued
 
 
 class Space(NamedTuple):

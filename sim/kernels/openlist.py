@@ -1,4 +1,4 @@
-"""The open list: an indexed 4-ary heap with decrease-key whose keys lie inline.
+"""The open list: an indexed 4-ary heap with decrease-key, whose entries contain their keys.
 
 Order: f ascending, then larger g, then smaller cell: a total order, so results do not depend on the
 shape of the heap. The two tie-breakers and the cell itself are packed into one integer,

@@ -103,7 +103,7 @@ def find_changed(pool, segment, entries, page, blocks, changed, places, count, p
 
 @kernel
 def has_room(pool, count):
-    """Return whether the pool has room for `count` more parts, even if each of them needs a new table too."""
+    """Return whether the pool has free slots for `count` more parts, and a free table for each, if each needs one."""
     used_slots = pool.counts[SLOTS] - pool.counts[FREED_SLOTS]
     used_tables = pool.counts[TABLES] - pool.counts[FREED_TABLES]
     return max(used_slots, used_tables) + count <= pool.slot_users.size

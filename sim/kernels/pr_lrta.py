@@ -40,7 +40,7 @@ CONTROL = np.dtype(
         ("uses_depths", "i8"),
         ("depth", "i8"),  # fixed lookahead depth, for agents without depths from the database
         ("cap", "i8"),  # largest depth in the database
-        ("uses_stored", "i8"),  # always 0: these databases store no other depth for re-entered cells
+        ("uses_stored", "i8"),  # always 0, because the databases of this agent store no depths for re-entered cells
         ("rule", "i8"),  # rule for re-entries, see dynamic_control.py, applied to cells on which legs begin
         ("is_for_good", "i8"),
         ("drops_subgoal", "i8"),  # whether the last look-up chose the goal instead of the region's subgoal
@@ -48,7 +48,7 @@ CONTROL = np.dtype(
         ("gamma", "f8"),
         ("arc_diagonal", "f8"),
         ("last_depth", "i8"),
-        ("last_target", "i8"),  # target node of the last step of LRTA*
+        ("last_target", "i8"),  # target node of the last step of LRTA* among regions
         ("legs", "i8"),  # number of legs begun
         ("abstract_expansions", "i8"),
         ("leg_expansions", "i8"),  # expansions of regions for the last leg; 0: the goal was in the agent's region

@@ -55,12 +55,12 @@ STATE = np.dtype(
 )
 
 # Events of a tick, for display only: the search never reads them.
-BEGAN = 1  # a plan was begun, on the level chosen for it
-DID_WITHOUT = 2  # a plan was begun on the map alone, because the regions are of another map
-REFINED = 4  # a path among regions was found, and the search inside it on the level below was begun
+BEGAN = 1  # in this tick a plan was begun with the abstraction, on the level chosen for it
+DID_WITHOUT = 2  # in this tick a plan was begun on the map alone, because the regions are of another map
+REFINED = 4  # in this tick a path among regions was found, and the search inside it on the level below begun
 ENDED_AMONG = 8  # the last expansion of the tick was of a region, and no path among regions was found after it
-TOOK = 16  # the path on the map was found
-STOOD = 32  # the agent waited while the regions are recomputed
+TOOK = 16  # in this tick the path on the map was found
+STOOD = 32  # in this tick the agent waited, because the regions are being recomputed
 
 
 @kernel

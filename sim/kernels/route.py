@@ -22,7 +22,7 @@ class Route(NamedTuple):
     """Route of an agent. Make it only with new_route(). Its number of cells is in the state of its agent."""
 
     cells: np.ndarray  # int32[n] cells in walking order
-    place: Table  # PLACE[n] or LINK[n] index of each cell on the route
+    place: Table  # PLACE[n] or LINK[n] record of each cell, whose field `depth` is the cell's index on the route
     scratch: np.ndarray  # int32[n] buffer for the part being traced, last cell first
 
 

@@ -32,7 +32,7 @@ class GenerationTable(NamedTuple):
     """
 
     table: Table  # records to clear, each a whole number of words
-    stamps: Table  # records of STAMP bytes that contain the stamps; often the same as `table`
+    stamps: Table  # records of STAMP bytes each, which contain the stamps; often the same table as `table`
     shift: int  # bit position of the stamp in the second word of a record of `stamps`
     mask: int  # bit mask of the stamp after the word is shifted right by `shift`
     number: int  # stamp of the valid records

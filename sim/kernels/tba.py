@@ -58,10 +58,10 @@ STATE = np.dtype(
 )
 
 # Events of a tick, for display only: the search never reads them.
-FOUND = 1  # the goal came on top of the open list
-TRACED = 2  # a trace was begun or continued
-TOOK = 4  # a path was traced completely, and the agent adopted it
-SOUGHT = 8  # a shortcut was sought
+FOUND = 1  # in this tick the goal came on top of the open list
+TRACED = 2  # in this tick a trace was begun or continued
+TOOK = 4  # in this tick a path was traced completely, and the agent adopted it
+SOUGHT = 8  # in this tick the agent searched for a shortcut
 
 
 @kernel
