@@ -88,7 +88,7 @@ class DstarLite(BestFirstAgent):
             root=int(st.goal),
             path=self.way(),
             groups={"inconsistent": self.memory.queue["cell"][:queued].astype(np.int32)},
-            numbers={"inconsistent": float(queued), "km": float(st.km), "keys renewed": float(st.rekeyed)},
+            numbers={"inconsistent": float(queued), "km": float(st.km), "keys updated": float(st.rekeyed)},
             notes=noted(_DID, st.did),
         )
 

@@ -71,16 +71,16 @@ class DepthChooser(LearningAgent):
 
 FEATURES = (
     "h0 to the goal",
-    "h0 to n steps ago",
+    "h0 to cell n steps ago",
     "different cells in n steps",
     "h learned in n steps",
     "frontier",
-    "learned share of frontier",
-    "move as at last visit",
-    "move as last step",
-    "h / h of next",
+    "frontier with learned h",
+    "same move as last visit",
+    "same move as last step",
+    "h / h of next cell",
     "next cell has learned h",
-    "h above h of next",
+    "h above h of next cell",
 )
 """Names of the features of appendix A in the inspector."""
 
