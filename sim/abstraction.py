@@ -1,4 +1,4 @@
-"""Clique abstraction of a map, a hierarchy of levels that is computed before the run.
+"""Clique abstraction of a map: a hierarchy of ever smaller graphs, computed before the run.
 
     prepared = abstraction(grid)                    the whole hierarchy, cached as prepared data (prepared.py)
     regions = region_table(prepared.tables, 3)      for each cell the number of its node on level 3
@@ -23,39 +23,39 @@ Ints = npt.NDArray[np.int32]
 
 
 class Levels(NamedTuple):
-    """Hierarchy as flat arrays. Level 0 has no list of arcs, because its arcs are the legal moves."""
+    """All levels of the hierarchy as flat arrays. Level 0 has no list of arcs, because its arcs are the legal moves."""
 
     first: npt.NDArray[np.int64]  # [levels + 1] first node of each level, and at the end the number of all nodes
-    parent: Ints  # [nodes] node on the next higher level; -1 on the highest level
+    parent: Ints  # [nodes] node of the next higher level that contains this node; -1 on the highest level
     x: npt.NDArray[np.float64]  # [nodes] mean x of the cells of the node
     y: npt.NDArray[np.float64]  # [nodes] mean y of the cells of the node
     rep: Ints  # [nodes] representative: cell of the node nearest to (x, y)
     edge_first: npt.NDArray[np.int64]  # [nodes + 1] neighbours of node u: edge[edge_first[u]:edge_first[u + 1]]
-    edge: Ints  # neighbours of all nodes
+    edge: Ints  # neighbours of all nodes, one node after the other; `edge_first` has the offsets
     child_first: npt.NDArray[np.int64]  # [nodes + 1] children of node u: child[child_first[u]:child_first[u + 1]]
-    child: Ints  # children of all nodes, on the next lower level
-    node_of: Ints  # [cells] node of a cell on level 0; -1 for blocked cells
+    child: Ints  # children (nodes of the next lower level) of all nodes; `child_first` has the offsets
+    node_of: Ints  # [cells] node of each cell on level 0; -1 for blocked cells
 
 
 class _UnfinishedLevel(NamedTuple):
-    """One level under construction, with its nodes numbered from 0."""
+    """One level of the hierarchy under construction, with its nodes numbered from 0."""
 
     first: npt.NDArray[np.int64]  # [nodes + 1] neighbours of node u: edge[first[u]:first[u + 1]]
-    edge: Ints  # neighbours of all nodes
+    edge: Ints  # neighbours of all nodes, one node after the other; `first` has the offsets
     x: npt.NDArray[np.int64]  # [nodes] sum of x over the cells of the node
     y: npt.NDArray[np.int64]  # [nodes] sum of y over the cells of the node
-    size: npt.NDArray[np.int64]  # [nodes] number of cells
+    size: npt.NDArray[np.int64]  # [nodes] number of cells in the node
     child_first: npt.NDArray[np.int64]  # [nodes + 1] children of node u: child[child_first[u]:child_first[u + 1]]
-    child: Ints  # children of all nodes, numbered from 0 on the level below
+    child: Ints  # children of all nodes: numbers of nodes on the level below, from 0
 
 
 def highest(levels: Levels) -> int:
-    """Return the highest level. It has one node for each connected part of the map, and no arcs."""
+    """Return the number of the highest level, which has one node for each connected part of the map, and no arcs."""
     return int(levels.first.size) - 2
 
 
 def region_table(levels: Levels, level: int) -> Ints:
-    """Return for each cell the number of its node on a level, at most the highest one; -1 for blocked cells."""
+    """Return for each cell the node that contains it on `level` or the highest level; -1 for blocked cells."""
     table = levels.node_of
     for _ in range(min(level, highest(levels))):
         table = np.where(table >= 0, levels.parent[table], -1)
@@ -63,7 +63,7 @@ def region_table(levels: Levels, level: int) -> Ints:
 
 
 def _cell_level(grid: Grid) -> tuple[_UnfinishedLevel, Ints, Ints]:
-    """Return level 0, the node of each cell, and the cell of each node."""
+    """Return level 0 of the hierarchy, the node number of each cell, and the cell of each node."""
     node_of, cell_of = np.empty(grid.cells, np.int32), np.empty(grid.cells, np.int32)
     count = int(cliques.number_cells(grid.free, node_of, cell_of))
     cell_of = cell_of[:count].copy()
@@ -91,9 +91,9 @@ def _next_level(level: _UnfinishedLevel) -> tuple[_UnfinishedLevel, Ints]:
 
 
 def _make(grid: Grid) -> Making:
-    """Make all levels, from level 0 up to the first level on which no node has a neighbour.
+    """Compute all levels, from level 0 up to the first level on which no node has a neighbour, in steps.
 
-    `Made.expansions`, the cost of the work, is the number of nodes on all levels.
+    `Made.expansions`, the reported cost of this computation, is the number of nodes on all levels.
     """
     yield Step("abstraction", 0.0)
     level, node_of, cell_of = _cell_level(grid)
@@ -113,7 +113,7 @@ def _make(grid: Grid) -> Making:
 
 
 def _together(made: list[_UnfinishedLevel], parents: list[Ints], reps: list[Ints], node_of: Ints) -> Levels:
-    """Combine all levels into one hierarchy with a common numbering of nodes."""
+    """Combine the separate levels into one hierarchy with a common numbering of nodes."""
     sizes = [level.size.size for level in made]
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     parents = [*parents, np.full(sizes[-1], -1, np.int32)]
@@ -136,7 +136,7 @@ def _together(made: list[_UnfinishedLevel], parents: list[Ints], reps: list[Ints
 
 
 def _concatenate_offsets(firsts: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """Concatenate the offset arrays of all levels. That of level 0 has no final entry, unlike those of other levels."""
+    """Concatenate the offset arrays of all levels. The array of level 0 lacks the final entry that the others have."""
     parts, offset = [firsts[0]], 0
     for beginnings in firsts[1:]:
         parts.append(beginnings[:-1] + offset)
@@ -146,7 +146,7 @@ def _concatenate_offsets(firsts: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.
 
 @dataclass(frozen=True, eq=False)
 class RegionMap:
-    """Regions of one level, for drawing."""
+    """Regions of one level of the abstraction, with colours and neighbours, for drawing."""
 
     level: int
     cells: tuple[Ints, ...]  # cells of each colour; neighbouring regions have different colours
@@ -158,7 +158,7 @@ class RegionMap:
 
 @lru_cache(maxsize=16)
 def region_map(abstraction: Prepared, level: int) -> RegionMap:
-    """Return the regions of a level for drawing. If `level` is too high, they are those of the highest level."""
+    """Return the regions of a level of the abstraction, for drawing. If `level` is too high, use the highest level."""
     levels: Levels = abstraction.tables
     level = min(level, highest(levels))
     begin, end = (int(number) for number in levels.first[level : level + 2])
@@ -177,18 +177,18 @@ def region_map(abstraction: Prepared, level: int) -> RegionMap:
 
 
 def of_regions(abstraction: Prepared, level: int, values: Ints) -> npt.NDArray[np.uint32]:
-    """Return for each cell the value of its region of a level; 0 for blocked cells."""
+    """Return for each cell the value in `values` of the region that contains it on `level`; 0 for blocked cells."""
     numbers = region_map(abstraction, level).of_cell
     found: npt.NDArray[np.uint32] = np.where(numbers >= 0, values[numbers], 0).astype(np.uint32)
     return found
 
 
 ABSTRACTION = "abstraction"
-"""Kind of this data, as in `Prepared.kind`."""
+"""Kind of this prepared data, as stored in `Prepared.kind`."""
 
 RECIPE = Recipe(ABSTRACTION, (), _make, Levels)
 
 
 def abstraction(grid: Grid) -> Prepared:
-    """Return the hierarchy of the present map, from the cache, or made now if it is not cached."""
+    """Return the clique abstraction of the present map, from the cache or, if it is not cached, computed now."""
     return fetch(RECIPE, grid)

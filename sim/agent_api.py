@@ -25,7 +25,7 @@ Cells = npt.NDArray[np.int32]
 
 
 class Status(IntEnum):
-    """State of an agent after a tick."""
+    """Status of an agent after a tick: it can still act, or why it cannot."""
 
     ACTIVE = log.ACTIVE
     AT_GOAL = log.AT_GOAL
@@ -69,8 +69,8 @@ this record before; another candidate was taken earlier, so this one was not tri
 class Candidate(NamedTuple):
     """Record of a solved problem (sim/records.py) that was similar enough to the present problem to be considered."""
 
-    record: int  # index of the record in the database
-    verdict: str  # ACCEPTED, NOT_REACHED, GOAL_NOT_REACHED, LEFT_OUT or UNTRIED
+    record: int  # index of the record in the database of solved problems
+    verdict: str  # result of the check: ACCEPTED, NOT_REACHED, GOAL_NOT_REACHED, LEFT_OUT or UNTRIED
 
 
 @dataclass(frozen=True)
@@ -81,13 +81,13 @@ class Problem:
     start: int
     goal: int
     seed: int = 0
-    budget: int = 1  # expansions per tick at the creation of the agent, to check whether parameters allow it
+    budget: int = 1  # expansions per tick when the agent is created, to check whether its parameters allow this budget
     watched: bool = False  # whether to count expansions per cell and store their order, for drawing
-    tile_width: int = 0  # width of the map if per-cell tables are stored in tiles (kernels/tiled.py); 0: in rows
+    tile_width: int = 0  # map width in cells if per-cell tables are stored in tiles (kernels/tiled.py); 0: in row order
 
     @property
     def reuses_memory(self) -> bool:
-        """Return whether tables may reuse the memory of deleted agents (sim/kernels/memory.py).
+        """Return whether tables of this agent may reuse the memory of deleted agents (sim/kernels/memory.py).
 
         Members of a group get new memory, because reused memory occupies all pages that its earlier owner has written,
         which is too much for hundreds of agents.
@@ -106,42 +106,42 @@ class AgentView:
     best: int = -1  # open cell that would be expanded next; -1: none
     root: int = -1  # cell at which the search began; -1: none
     path: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # path followed, in walking order
-    head: int = 0  # index on `path`; the cells before it are used up
-    # Cells of the path that is being traced, beginning with its far end.
+    head: int = 0  # index in `path`; the cells before this index have been walked and no longer count as path
+    # Cells of the path that is being traced, in the order of tracing, which begins at the far end of the path.
     tracing: Cells = field(default_factory=lambda: np.empty(0, np.int32))
     detour: Search | None = None  # TBA*'s search for a shortcut
     learned: Learned | None = None  # learned heuristic, if the agent learns one
-    groups: Mapping[str, Cells] = field(default_factory=dict)  # sets of cells by name, one of GROUP_NAMES
-    numbers: Mapping[str, float] = field(default_factory=dict)  # further counters of this algorithm, by name
+    groups: Mapping[str, Cells] = field(default_factory=dict)  # name from GROUP_NAMES -> set of cells to show
+    numbers: Mapping[str, float] = field(default_factory=dict)  # name -> value of further counters of this algorithm
     waypoints: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # subgoals before the goal, in order
-    depths: npt.NDArray[np.uint32] | None = None  # [cells] depth of the lookahead; 0: unknown
-    contours: npt.NDArray[np.float64] | None = None  # [cells] limit on f when each cell was entered; 0: not yet
-    regions: RegionMap | None = None  # regions of the level of the abstraction that the agent works on
-    candidates: tuple[Candidate, ...] = ()  # candidates when a record was last chosen, most similar first
-    chosen_at: int = -1  # cell of the agent when that record was chosen; -1: none
+    depths: npt.NDArray[np.uint32] | None = None  # [cells] depth of lookahead to use at each cell; 0: unknown
+    contours: npt.NDArray[np.float64] | None = None  # [cells] limit on f when each cell was entered; 0: not entered
+    regions: RegionMap | None = None  # regions of the abstraction level on which the agent works
+    candidates: tuple[Candidate, ...] = ()  # records considered when a record was last chosen, most similar first
+    chosen_at: int = -1  # cell of the agent when a record was last chosen; -1: none has been chosen
     prepared: tuple[Prepared, ...] = ()  # data that was computed before the run and that the agent uses
-    is_stale: bool = False  # whether the map has changed since `prepared` was computed
-    target: int = -1  # cell that the last move headed for, of agents with subgoals; -1: none
+    is_stale: bool = False  # whether the map has changed since the data in `prepared` was computed
+    target: int = -1  # for agents with subgoals: cell that the last move headed for; -1: none
     notes: frozenset[str] = frozenset()
     """Words for events of the last tick that neither its row nor the rest of this view contains. The window uses them
     to show the current line of the pseudocode and the reason of a move: pseudocode.py and why.py in ui/model."""
 
     def __post_init__(self) -> None:
-        """Replace a search that has not begun by None.
+        """Replace a search that has not begun by None, because all cells would seem to belong to it.
 
-        Records of cells contain the number of the search that wrote them. A search that has not begun has number 0, as
-        have all unwritten records, so all cells would seem to belong to it.
+        Records of cells contain the number of the search that wrote them. A search that has not begun has number 0, and
+        so have all unwritten records.
         """
         if self.search is not None and not self.search.control[0].search:
             object.__setattr__(self, "search", None)
 
 
 def noted(words: Mapping[int, str], did: int) -> frozenset[str]:
-    """Return the words for bits that are set, for `AgentView.notes`.
+    """Return the words for events of the last tick, for `AgentView.notes`.
 
     Args:
-        words: word for each bit.
-        did: bit mask of events that a kernel has set in the last tick.
+        words: bit of an event -> word for the event.
+        did: bit mask of the events of the last tick, as set by a kernel.
     """
     return frozenset(word for mark, word in words.items() if did & mark)
 
@@ -150,10 +150,10 @@ class Agent(Protocol):
     """Contract of all agents. `tests/test_contract.py` checks it for every registered agent."""
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
-        """Plan and act for up to len(rows) ticks.
+        """Plan and act for up to len(rows) ticks, and report each tick in one row.
 
         Args:
-            budget: maximum of expansions per tick.
+            budget: maximum number of expansions per tick.
             rows: one log.ROW per tick, to be filled in. Fields have names, as in `rows[0].cell`, unless the agent
                 sets `takes_bare_rows`, see jit.bare.
 
@@ -162,10 +162,10 @@ class Agent(Protocol):
         """
 
     def on_change(self, change: MapChange) -> None:
-        """Handle a map change, before planning on the new map."""
+        """Handle a map change. The world calls this method before the agent plans on the changed map."""
 
     def set_goal(self, goal: int) -> None:
-        """Use another goal from now on."""
+        """Replace the goal; the agent heads for the new goal from now on."""
 
     def set_param(self, name: str, value: Value) -> None:
         """Change a parameter during the run; `value` is legal."""
@@ -177,17 +177,17 @@ class Agent(Protocol):
     def status(self) -> Status: ...
 
     def own_counts(self) -> OwnCounts:
-        """Return the numbers that only the agent itself can count."""
+        """Return the counts that only the agent itself can keep, such as its memory in cells."""
 
     def view(self) -> AgentView:
-        """Return the state for display."""
+        """Return the state of the agent for display."""
 
 
 class Learner(Agent, Protocol):
-    """Agent that learns h and improves from trial to trial (spec.keeps_h)."""
+    """Agent that learns h and improves from trial to trial; its spec sets `keeps_h`."""
 
     def begin_trial(self, start: int) -> None:
-        """Begin the next trial on the cell `start`, with the learned values of earlier trials."""
+        """Begin the next trial (walk to the goal) on the cell `start`, with the learned values of earlier trials."""
 
     @property
     def h_changes(self) -> int:
@@ -195,7 +195,7 @@ class Learner(Agent, Protocol):
 
 
 def _accept_any_budget(budget: int, params: Mapping[str, Value]) -> str | None:
-    """Accept every budget. This is not a lambda, because worlds are pickled."""
+    """Accept every budget. This is not a lambda, because lambdas cannot be pickled."""
     return None
 
 
@@ -218,27 +218,27 @@ class AgentSpec:
     key: str
     name: str
     paper: str
-    summary: str  # one sentence for menus and the index
+    summary: str  # description of the algorithm in one sentence, for menus and the index of agents
     make: Callable[[Problem, Mapping[str, Value]], Agent]
     params: tuple[Param, ...] = ()
     family: str = "time-bounded"
-    is_real_time: bool = True  # whether its expansions per tick are limited: by the budget, or by `needed`
-    proves_no_path: bool = True  # whether it can prove that there is no path
-    is_complete: bool = True  # whether it reaches every reachable goal of a map that does not change
-    # Test for parameters with which the algorithm is not complete, although they are offered for comparison.
+    is_real_time: bool = True  # whether the expansions in a tick have a limit: the budget, or the value of `needed`
+    proves_no_path: bool = True  # whether the algorithm can prove that there is no path to the goal
+    is_complete: bool = True  # whether the algorithm reaches every reachable goal of a map that does not change
+    # Function: returns whether the algorithm is incomplete with these parameters, which are offered for comparison.
     may_loop: Callable[[Mapping[str, Value]], bool] = _never_loops
-    # Whether one call may cover many ticks, because it knows the true map, so that no move can be refused.
+    # Whether one call may cover many ticks, because the agent knows the true map, so that no move can be refused.
     runs_in_bulk: bool = True
-    is_own: bool = False  # whether it is from a user's file: its map is read-only, and its code may fail
-    keeps_h: bool = False  # whether it is a Learner, for which further trials make sense
+    is_own: bool = False  # whether the agent is from a user's file: its map is read-only, and its code may fail
+    keeps_h: bool = False  # whether the agent learns h (is a Learner), so that further trials make sense
     converges_to_optimal: bool = True  # for a Learner: whether a trial that changes no h follows a cheapest path
-    # Check of a budget with the parameters; returns an error message or None.
+    # Function: returns an error message if the algorithm cannot work with this budget and these parameters, else None.
     check_budget: Callable[[int, Mapping[str, Value]], str | None] = _accept_any_budget
     needed: Callable[[Mapping[str, Value]], float] = _nothing
     """Number of expansions that the algorithm may make in a tick even if the budget is smaller, for some parameters.
     Infinity: there is no limit, so with these parameters the agent is not real-time. The referee marks ticks with more
     expansions than the budget."""
-    # Keys of its special layers (drawings over the map), in addition to the layers of every search.
+    # Keys of the layers (drawings over the map) that only this algorithm has, in addition to those of every search.
     shows: frozenset[str] = frozenset()
     prepare: Callable[[Problem, Mapping[str, Value], Stopwatch | None], Iterator[Step]] = _no_preparation
     """Function that returns an iterator, which computes the data that `make` needs in steps (prepared.py). Callers may
@@ -246,15 +246,15 @@ class AgentSpec:
 
     @property
     def has_data(self) -> bool:
-        """Return whether the algorithm computes data before the run."""
+        """Return whether the algorithm needs data that is computed before the run."""
         return self.prepare is not _no_preparation
 
     def param(self, name: str) -> Param | None:
-        """Return the parameter with this name, or None."""
+        """Return the parameter with this name, or None if the algorithm has no such parameter."""
         return next((p for p in self.params if p.name == name), None)
 
     def describe(self) -> dict[str, Any]:
-        """Return everything about this agent as plain data, for `agents --json`."""
+        """Return the declaration of this algorithm as plain data, for the output of `agents --json`."""
         return {
             "key": self.key,
             "name": self.name,
@@ -271,4 +271,4 @@ class AgentSpec:
 
 
 class Specs(dict[str, AgentSpec]):
-    """Algorithms by key. Worlds use this table itself, not a copy, so algorithms can be registered during a run."""
+    """Algorithms by key. Worlds share this table instead of copying it, so algorithms can be added during a run."""

@@ -20,11 +20,11 @@ RATE = Param("rate", float, 0.0, "percent of cells that one random change redraw
 
 @dataclass(frozen=True)
 class RandomChanges:
-    """Schedule and size of random changes (events)."""
+    """Schedule and size of the random changes of the map (events)."""
 
-    every: int  # ticks between events
-    rate: float  # percent of cells that one event changes; 0: there are no events
-    repeats: bool = True  # whether events repeat; False: a single event at tick `every`
+    every: int  # number of ticks between two random changes
+    rate: float  # percent of the cells that one random change alters; 0: there are no random changes
+    repeats: bool = True  # True: a random change every `every` ticks; False: only one, at tick `every`
 
     def is_due(self, tick: int) -> bool:
         return tick > 0 and self.next_after(tick - 1) == tick
@@ -48,7 +48,7 @@ NO_EVENT = Event(np.empty(0, np.int32), np.empty(0, np.int32))
 
 
 def draw(grid: Grid, changes: RandomChanges, seed: int, tick: int, protected: npt.ArrayLike) -> Event:
-    """Return the event of a tick, drawn from the original terrain.
+    """Return the random change for a tick, drawn from the original terrain.
 
     Args:
         grid: map.
@@ -65,7 +65,7 @@ def draw(grid: Grid, changes: RandomChanges, seed: int, tick: int, protected: np
 
 
 def put_in_place_of(before: Event, event: Event, grid: Grid, protected: npt.ArrayLike) -> tuple[Event, Event]:
-    """Combine undoing the event `before` with the new `event`.
+    """Combine undoing the previous random change, `before`, with the new one, `event`.
 
     Args:
         before: previous event, to be undone.
@@ -78,7 +78,7 @@ def put_in_place_of(before: Event, event: Event, grid: Grid, protected: npt.Arra
         The second is the edit to apply to the map now; it undoes `before` and applies the new event.
     """
     back = _undo_event(grid, before)
-    stays = np.isin(back.blocked, protected)  # cells that `before` freed and that must stay free now
+    stays = np.isin(back.blocked, protected)  # mask of cells that `before` freed and that must not be blocked now
     free = grid.free
     free[back.freed] = True
     free[back.blocked[~stays]] = False
@@ -93,11 +93,11 @@ def put_in_place_of(before: Event, event: Event, grid: Grid, protected: npt.Arra
 
 
 def _undo_event(grid: Grid, event: Event) -> Event:
-    """Return the event that undoes `event`, without cells that have been edited since then, for example by the user."""
+    """Return the event that undoes `event`, except in cells that have been edited since, for example by the user."""
     return Event(event.freed[grid.are_free(event.freed)], event.blocked[~grid.are_free(event.blocked)])
 
 
 def _sample_cells(generator: np.random.Generator, cells: npt.NDArray[np.intp], share: float) -> npt.NDArray[np.int32]:
-    """Return a random sample of `cells`, in ascending order. `share`: share of the cells to draw, from 0 to 1."""
+    """Return a random sample of `cells`, in ascending order. `share`: fraction of the cells to draw, from 0 to 1."""
     chosen = generator.choice(cells, round(cells.size * share), replace=False, shuffle=False)
     return np.sort(chosen).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Commands: all changes made to a world from outside, as plain data. The list of all commands of a run can replay it.
+"""Commands: all changes made to a world from outside, as plain data. A run can be replayed from its commands.
 
 A command is due at a tick and is applied before any agent plans in that tick. Each class defines its effect on a world
 and its description in words; the table of sim/files/commands.py defines how files write and read it. A new command
@@ -16,12 +16,12 @@ from sim.params import Param, Value
 
 MAX_AGENTS = 5000  # maximum number of agents in a run, so that no file can exhaust memory
 MAX_NAME = 60  # maximum number of characters in a label or in the name of a switch
-MAX_SWITCHES = 256  # maximum number of switches of a world
+MAX_SWITCHES = 256  # maximum number of switches (named sets of cells) in a world
 LAST_TICK = 1_000_000_000  # last tick for which a file can schedule a command
 
 
 def with_end(name: str, end: str, longest: int = MAX_NAME) -> str:
-    """Return `name` followed by `end`, such as a number. The name is shortened to fit into `longest` characters."""
+    """Return `name` followed by `end`, such as a number; `name` is cut so that both fit into `longest` characters."""
     return name[: longest - len(end)] + end
 
 
@@ -36,20 +36,20 @@ AGENT = Param("agent", int, 0, "the number of an agent", 0, 1_000_000)
 
 
 Pair = tuple[int, int]
-"""Cell as files write it, (x, y)."""
+"""Cell as files contain it: its coordinates (x, y)."""
 
 
 @dataclass(frozen=True)
 class AgentConfig:
-    """Configuration of one agent: its algorithm, name and settings."""
+    """Configuration of one agent: its algorithm, name, parameters, budget, start and goal."""
 
-    kind: str  # key of its algorithm
-    label: str = ""  # name to show; "": the name of its algorithm
+    kind: str  # key of the agent's algorithm
+    label: str = ""  # name of the agent on screen; "": the name of its algorithm
     params: Mapping[str, Value] = field(default_factory=dict)
     budget: int | None = None  # own budget in expansions per tick; None: the world's budget
     start: Pair | None = None  # own start cell; None: the world's start
     goal: Pair | None = None  # own goal cell, which stays when the world's goal moves; None: the world's goal
-    group: str = ""  # name of its group, for summaries; "": it belongs to no group
+    group: str = ""  # name of the group to which the agent belongs, for summaries; "": no group
 
 
 class Drawable(Protocol):
@@ -62,7 +62,7 @@ class Drawable(Protocol):
 
 
 class Changeable(Drawable, Protocol):
-    """Interface of a world for commands. Instead of an impossible change, it adds a note (message for the user)."""
+    """Interface of a world for commands. If a change is impossible, the world adds a message for the user instead."""
 
     def move_goal(self, cell: int, agent: int | None) -> None: ...
     def move_goals(self, cell: int, agents: Sequence[int]) -> None: ...
@@ -96,7 +96,7 @@ class Command(ABC):
 
     @abstractmethod
     def say(self, names: Names) -> str:
-        """Return a description of the change in a few words."""
+        """Return a short description of the change for the user, such as "goal moved to (3, 4)"."""
 
     def joined(self, later: "Command") -> "Command | None":
         """Return one command with the effect of this command followed by `later`; None: they cannot be merged."""
@@ -112,12 +112,12 @@ class MapEdit(Command):
 
     @abstractmethod
     def drawn(self, switches: Mapping[str, Sequence[int]]) -> Sequence[int]:
-        """Return the cells that the command edits. `switches`: cells of each switch by name."""
+        """Return the cells that the command edits. `switches`: switch name -> cells of the switch."""
 
 
 @dataclass(frozen=True)
 class EditCells(MapEdit):
-    """Block some cells and free others. Each stroke of the brush becomes one command."""
+    """Command that blocks some cells and frees others. Each stroke of the brush becomes one such command."""
 
     blocked: tuple[int, ...] = ()
     freed: tuple[int, ...] = ()
@@ -140,7 +140,7 @@ class EditCells(MapEdit):
 
 @dataclass(frozen=True)
 class SetTerrain(MapEdit):
-    """Give cells these terrain characters. With the earlier characters, this undoes an EditCells command."""
+    """Command that sets the terrain characters of cells. With their earlier characters, it undoes an EditCells."""
 
     cells: tuple[int, ...]
     letters: str
@@ -163,7 +163,7 @@ class SetTerrain(MapEdit):
 
 @dataclass(frozen=True)
 class SetSwitch(MapEdit):
-    """Block or free a named group of cells, such as a bridge."""
+    """Command that blocks or frees a named set of cells, such as a bridge."""
 
     name: str
     blocked: bool
@@ -180,7 +180,7 @@ class SetSwitch(MapEdit):
 
 @dataclass(frozen=True)
 class NameSwitch(Command):
-    """Define a switch with this name and these cells, or redefine it. Without cells, delete the switch.
+    """Command that defines a switch with this name and these cells, or redefines it. Without cells, it is deleted.
 
     The command does not change the terrain, so it is not a MapEdit, and map files do not store its effect.
     """
@@ -197,7 +197,7 @@ class NameSwitch(Command):
 
 @dataclass(frozen=True)
 class MoveGoal(Command):
-    """Move the shared goal, or the goal of one agent, which has a goal of its own from then on."""
+    """Command that moves the shared goal, or the goal of one agent, which has a goal of its own from then on."""
 
     cell: int
     agent: int | None = None
@@ -212,7 +212,7 @@ class MoveGoal(Command):
 
 @dataclass(frozen=True)
 class SetBudget(Command):
-    """Change the shared budget, or the own budget of one agent (None: use the shared budget again)."""
+    """Command that changes the shared budget, or the own budget of one agent (None: use the shared budget again)."""
 
     budget: int | None
     agent: int | None = None
@@ -227,7 +227,7 @@ class SetBudget(Command):
 
 @dataclass(frozen=True)
 class SetParam(Command):
-    """Change a parameter of one agent."""
+    """Command that changes a parameter of one agent."""
 
     agent: int
     name: str
@@ -243,7 +243,7 @@ class SetParam(Command):
 
 @dataclass(frozen=True)
 class NameAgent(Command):
-    """Rename an agent. With the label "", the name of its algorithm is shown."""
+    """Command that renames an agent. With the label "", the name of its algorithm is shown."""
 
     agent: int
     label: str
@@ -258,10 +258,10 @@ class NameAgent(Command):
 
 @dataclass(frozen=True)
 class AddAgent(Command):
-    """Add an agent on its own start, or on the shared one."""
+    """Command that adds an agent, on its own start or on the shared start."""
 
     config: AgentConfig
-    agent: int | None = None  # fixed id of the agent; None: the next unused id, which depends on other commands
+    agent: int | None = None  # id of the new agent; None: the next unused id, which depends on earlier commands
 
     def apply(self, world: Changeable) -> None:
         world.add_agent(self.config, self.agent)
@@ -272,7 +272,7 @@ class AddAgent(Command):
 
 @dataclass(frozen=True)
 class RemoveAgent(Command):
-    """Remove an agent from the map."""
+    """Command that removes an agent from the map."""
 
     agent: int
 
@@ -284,12 +284,12 @@ class RemoveAgent(Command):
 
 
 Told = MoveGoal | SetBudget | SetParam | RemoveAgent
-"""Commands for one agent that can also be applied to every member of a group."""
+"""Commands for one agent that can also be applied to every member of a group, by ToGroup."""
 
 
 @dataclass(frozen=True)
 class ToGroup(Command):
-    """Apply a command to every agent of a group. The agent id in `command` itself is ignored."""
+    """Command that applies another command to every agent of a group. The agent id in `command` is ignored."""
 
     group: str
     command: Told
@@ -297,7 +297,7 @@ class ToGroup(Command):
     def apply(self, world: Changeable) -> None:
         agents = world.agents_of(self.group)
         if isinstance(self.command, MoveGoal):
-            world.move_goals(self.command.cell, agents)  # one search from the goal finds the paths of all members
+            world.move_goals(self.command.cell, agents)  # cheaper: one search from the goal finds all members' paths
             return
         for agent in agents:
             replace(self.command, agent=agent).apply(world)
@@ -308,7 +308,7 @@ class ToGroup(Command):
 
 @dataclass(frozen=True)
 class _GroupNames:
-    """Names of a run in which every agent is called by the name of a group."""
+    """Names for the description of a ToGroup command: every agent is called by the name of the group."""
 
     group: str
     names: Names
@@ -325,7 +325,7 @@ class _GroupNames:
 
 @dataclass(frozen=True)
 class SetChanges(Command):
-    """Begin or alter the random changes of the map, or end them with rate 0."""
+    """Command that starts or alters the random changes of the map, or stops them with rate 0."""
 
     every: int  # number of ticks from one random change to the next
     rate: float  # percent of cells that one random change alters; 0: no random changes
@@ -340,7 +340,7 @@ class SetChanges(Command):
 
 @dataclass(frozen=True)
 class SetTrials(Command):
-    """Set the maximum number of trials of agents that learn; agents that have arrived already may start again."""
+    """Command that sets the maximum number of trials of agents that learn; agents at the goal may start again."""
 
     count: int
 
@@ -353,7 +353,7 @@ class SetTrials(Command):
 
 @dataclass(frozen=True)
 class SetTickMs(Command):
-    """Set the time limit of a tick as in games, in milliseconds for all agents together; 0: no limit."""
+    """Command that sets the time limit of a tick, in milliseconds for all agents together; 0: no limit."""
 
     milliseconds: float
 
@@ -366,9 +366,9 @@ class SetTickMs(Command):
 
 @dataclass(frozen=True)
 class Serve(Command):
-    """Let only the next `agents` agents in round-robin order plan in this tick.
+    """Command that lets only `agents` agents plan in this tick, the next ones in round-robin order.
 
-    This command is recorded when the time limit of a tick keeps agents from planning, so that a replay needs no clock.
+    It is recorded when the time limit of a tick keeps agents from planning, so that a replay needs no clock.
     """
 
     agents: int
@@ -398,7 +398,7 @@ class Note:
 
 
 def together(commands: Iterable[Command]) -> list[Command]:
-    """Return the commands with those merged that can be merged, such as the many pieces of a stroke."""
+    """Return a shorter list of commands with the same effect, by merging commands such as the parts of a stroke."""
     found: list[Command] = []
     for command in commands:
         for i, earlier in enumerate(found):

@@ -1,4 +1,4 @@
-"""Number of records of solved problems that a map needs, from the share of pairs of cells that hill climbing connects.
+"""Estimate of the number of records a map needs, from the share of pairs of cells that hill climbing connects.
 
 A record is the stored solution of an earlier problem. It fits a new problem if hill climbing leads from the start of
 the problem to the start of the record, and from the end of the record to the goal of the problem. If hill climbing
@@ -33,13 +33,13 @@ _SEED = 0
 
 
 class Coverage(NamedTuple):
-    """Tables of the prepared data: the result of trying random pairs on one map."""
+    """Prepared data of this module: the result of hill climbing between random pairs of cells on one map."""
 
     share: npt.NDArray[np.float64]  # [1] share of pairs that hill climbing connects, from 0 to 1
 
 
 def recipe(cap: int) -> Recipe:
-    """Return the recipe for the share of pairs that hill climbing connects with at most `cap` steps."""
+    """Return the recipe (sim/prepared.py) for the share of pairs that hill climbing connects within `cap` steps."""
     params: tuple[tuple[str, Value], ...] = (("cap", cap), ("pairs", PAIRS))
     return Recipe("climbable pairs", params, lambda grid: _make(grid, cap), Coverage)
 
@@ -52,7 +52,10 @@ def _make(grid: Grid, cap: int) -> Making:
 
 
 def expected_fits(records: int, share: float) -> float:
-    """Return how many of `records` records are expected to fit a random problem. `share`: see `Coverage.share`."""
+    """Return how many of `records` records are expected to fit a random problem.
+
+    `share`: fraction of pairs of cells that hill climbing connects.
+    """
     return records * share**2
 
 
@@ -71,6 +74,6 @@ def wanted_records(share: float) -> int | None:
 
 
 def wish(share: float) -> str:
-    """Return how many records the map needs, as the end of a message."""
+    """Return a phrase for the end of a message about how many records the map needs."""
     count = wanted_records(share)
     return "no number of records fits this map" if count is None else f"this map wants about {count:,} records"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], float]
 
-_TILE = 1 << tile_bits(16)  # side of a tile in cells, for tables with the smallest tiles
+_TILE = 1 << tile_bits(16)  # side of a square tile in cells, for tables that use the smallest tiles
 _AHEAD_IN_TILES = (_TILE, 6, np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)]))
 _AHEAD_IN_ROWS = (1, 6 * _TILE, np.zeros((1, 2), np.int64))
 """Arguments of `_cells_ahead` for tables stored in tiles and in rows: distance between neighbouring points in cells,
@@ -39,15 +39,15 @@ is not worth compiling the kernel of the batch."""
 
 
 class RecentRows(NamedTuple):
-    """Rows of a walker in the last call of `World.advance`, with the phase and the budget of its last row."""
+    """Log rows of a walker from the last call of `World.advance`, with the phase and the budget of its last row."""
 
-    rows: npt.NDArray[Any] = log.new_bare_log(0)  # log.ROW[ticks] of the last advance
+    rows: npt.NDArray[Any] = log.new_bare_log(0)  # log.ROW[ticks]: one row per tick of the last advance
     tick: int = 0  # world tick of the first row
     phase: int = log.WAITING  # phase of the last row, which may belong to an earlier advance
     budget: int = 0  # expansions per tick that were allowed in the tick of the last row
 
     def with_rows(self, rows: npt.NDArray[Any]) -> "RecentRows":
-        """Return a copy with other rows.
+        """Return a copy of this tuple with other rows and the same tick, phase and budget.
 
         `_replace` would take four times as long, which matters because this runs for every agent in every frame.
         """
@@ -56,12 +56,12 @@ class RecentRows(NamedTuple):
 
 @dataclass(frozen=True)
 class BatchSteps:
-    """Rows that a batch wrote in some consecutive ticks."""
+    """Log rows that the agents of a batch wrote in some consecutive ticks."""
 
-    begin: int  # first world tick
-    places: Mapping[int, int]  # index in the batch by agent id
-    rows: npt.NDArray[Any]  # log.ROW[agents, ticks]
-    done: npt.NDArray[np.int64]  # [agents] number of ticks in which each agent acted: its valid rows
+    begin: int  # world tick of the first column of `rows`
+    places: Mapping[int, int]  # agent id -> index of the agent in the batch
+    rows: npt.NDArray[Any]  # log.ROW[agents, ticks]: what each agent did in each tick
+    done: npt.NDArray[np.int64]  # [agents] number of ticks in which each agent acted; only so many of its rows count
 
     @property
     def end(self) -> int:
@@ -70,19 +70,19 @@ class BatchSteps:
 
 
 class BatchSlot(NamedTuple):
-    """Batch and index of a walker. The batch stores the rows of all its walkers; a slot reads the rows of one."""
+    """Batch of a walker and its index there. The batch stores the log rows of all its walkers; a slot reads one's."""
 
     crew: "AgentBatch"
     place: int
 
     def rows(self) -> npt.NDArray[Any]:
-        """Return the rows of this walker in the last advance."""
+        """Return the log rows of this walker from the last advance."""
         index = self.place
         pieces = [steps.rows[index, : steps.done[index]] for steps in self.crew.stints if steps.done[index]]
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces) if pieces else log.new_bare_log(0)
 
     def lately(self) -> RecentRows:
-        """Return rows, phase and budget of this walker, as `Walker.lately` has them for an unbatched walker."""
+        """Return a copy of the rows, phase and budget of this walker, as needed when it leaves the batch."""
         return RecentRows(
             self.rows(),
             int(self.crew.row_ticks[self.place]),
@@ -100,31 +100,34 @@ class AgentBatch:
         Args:
             kernel: kernel that advances all agents of the batch.
             walkers: walkers of the batch.
-            parts: result of `_parts_of` for each walker.
+            parts: arrays and numbers in the memory of each walker (see `_parts_of`).
         """
         self.kernel, self.walkers = kernel, walkers
         self._run, self._read_sums = CachedDispatch(kernel), CachedDispatch(read_sums)
         self._change = walkers[0].agent.batch_change  # type: ignore[attr-defined]
         self._rules: Any = np.zeros(len(walkers), RULE)
-        self._prototype_memory = _kernel_memory_of(walkers[0])  # gives kernels the types of the arrays
+        # Memory of one agent, from which the kernels take the types of the arrays of all agents.
+        self._prototype_memory = _kernel_memory_of(walkers[0])
         self._part_sizes = _part_sizes(parts[0])
-        # [agents, arrays] address of each array in the memory of each agent.
+        # [agents, arrays] memory address of each array of each agent, through which the kernels access the arrays.
         self._table = np.array([_array_addresses(own) for own in parts], np.int64)
         self.results = np.zeros(len(walkers), RESULT)
         self.ids = tuple(walker.id for walker in walkers)
-        self.places = {number: index for index, number in enumerate(self.ids)}  # index in the batch by agent id
-        self.stints: list[BatchSteps] = []  # rows of the present or last advance, in the order of ticks
-        self.seconds = 0.0  # duration of the kernel calls that wrote `stints`; 0.0 without a clock
-        self.row_ticks = np.array([walker.rows_tick for walker in walkers], np.int64)  # world tick of the first row
+        self.places = {number: index for index, number in enumerate(self.ids)}  # agent id -> index in this batch
+        self.stints: list[BatchSteps] = []  # log rows of the present or last advance, in the order of ticks
+        self.seconds = 0.0  # duration of all kernel calls of the present or last advance; 0.0 without a clock
+        # [agents] world tick of each agent's first row in the last advance.
+        self.row_ticks = np.array([walker.rows_tick for walker in walkers], np.int64)
         self.phases = np.array([walker.last_phase for walker in walkers], np.int16)
         self.budgets = np.array([walker.last_budget for walker in walkers], np.int64)
         self._slots = [BatchSlot(self, index) for index in range(len(walkers))]
-        self._rows: npt.NDArray[Any] = np.zeros((len(walkers), 0), log.ROW)  # [agents, ticks] written since `begin`
+        # log.ROW[agents, ticks]: rows that the kernel has written since the last call of `begin`.
+        self._rows: npt.NDArray[Any] = np.zeros((len(walkers), 0), log.ROW)
         self._has_rows = np.zeros(len(walkers), np.bool_)
         self._own_budgets = np.zeros(len(walkers), np.int64)  # own budget of each agent in expansions per tick; 0: none
         self._refresh_rules()
         self._memories = [walker.agent.arguments() for walker in walkers]  # type: ignore[attr-defined]
-        self.are_seated = False  # whether every walker has its slot (`Walker.seat`) and reads its rows from this batch
+        self.are_seated = False  # whether every walker has its slot, through which it reads its rows from this batch
         self._counts = (walkers[0].counts[0],)
         # Addresses of the referee's counts of each walker (referee.METRICS), which are never replaced.
         self._counts_addresses = np.array([_array_addresses(walker.counts[:1]) for walker in walkers], np.int64)
@@ -132,19 +135,19 @@ class AgentBatch:
         self._cells = np.zeros(len(walkers), np.int64)
 
     def sums(self) -> npt.NDArray[np.int64]:
-        """Return the two digest numbers of each walker, by index."""
+        """Return the two digest numbers of each walker, as an array [walkers, 2] in the order of the batch."""
         self._read_sums(self._counts, self._counts_addresses, self._digest_sums)
         return self._digest_sums
 
     def positions(self) -> npt.NDArray[np.int64]:
-        """Return the cell that each walker occupies, by index."""
+        """Return the cell that each walker occupies, as an array in the order of the batch."""
         read_positions(self._counts, self._counts_addresses, self._cells)
         return self._cells
 
     def refresh_addresses(self) -> bool:
-        """Refresh budgets, rules, and the addresses of agents that have replaced some of their arrays.
+        """Read again the budgets and rules of all agents, and the addresses of arrays that agents have replaced.
 
-        Call this after everything that may replace an array of an agent.
+        Call this method after every change that may make an agent replace an array.
 
         Returns:
             Whether the batch is still valid. It is not if an agent now needs another kernel, for example because of
@@ -153,7 +156,7 @@ class AgentBatch:
         self._refresh_rules()
         for i, walker in enumerate(self.walkers):
             agent: Any = walker.agent
-            if agent.batch_kernel is not self.kernel:  # possible even if its arrays are still the same
+            if agent.batch_kernel is not self.kernel:  # an agent may need another kernel although it keeps its arrays
                 return False
             arguments = agent.arguments()
             if arguments is self._memories[i]:
@@ -166,7 +169,7 @@ class AgentBatch:
         return True
 
     def _refresh_rules(self) -> None:
-        """Refresh own budgets, and the rules (reactions to map changes) of all agents."""
+        """Read again the own budget of each agent, and its rule: the parameters of its reaction to map changes."""
         self._own_budgets[:] = [walker.budget or 0 for walker in self.walkers]
         self._rules[list(CHOSEN)] = [walker.agent.batch_rule() for walker in self.walkers]  # type: ignore[attr-defined]
 
@@ -187,28 +190,28 @@ class AgentBatch:
         return bool(self._has_rows.any())
 
     def forget_rows(self) -> None:
-        """Discard the rows of the last advance. Call this when the next advance begins."""
+        """Discard the log rows of the last advance. Call this method when the next advance begins."""
         self.stints.clear()
         self.seconds = 0.0
         self._has_rows[:] = False
 
     def run(self, grid: Grid, tick: int, budget: int, ticks: int, clock: Clock | None = None) -> BatchSteps:
-        """Let all agents plan and act for `ticks` ticks from `tick` on, and return their rows.
+        """Let all agents plan and act for `ticks` ticks from world tick `tick` on, and return their log rows.
 
-        Afterwards `results` has for each agent the number of ticks done, the number of legal rows, and its status.
+        After this call, `results` contains for each agent the number of ticks done, of legal rows, and its status.
         """
         self.begin(budget, ticks)
         self.serve(grid, tick, slice(None), clock)
         return self.end(tick)
 
     def begin(self, budget: int, ticks: int) -> None:
-        """Prepare the next `ticks` ticks: clear the results and set the budgets. Call `serve` after it, then `end`."""
+        """Prepare the next `ticks` ticks: clear the results and set the budgets. Then call `serve`, and last `end`."""
         self.results["budget"] = np.where(self._own_budgets > 0, self._own_budgets, budget)
         self.results["done"] = self.results["legal"] = 0
         self._rows = np.zeros((len(self.walkers), ticks), log.ROW)
 
     def serve(self, grid: Grid, tick: int, places: slice, clock: Clock | None = None) -> None:
-        """Let the agents with the indices `places` plan and act. If there is a clock, add the duration to `seconds`."""
+        """Let the agents with indices in `places` plan and act. If there is a clock, add the duration to `seconds`."""
         before = clock() if clock else 0.0
         self._run(
             grid.ground, self._prototype_memory, self._table[places], self.results[places], tick, self._rows[places]
@@ -216,7 +219,7 @@ class AgentBatch:
         self.seconds += clock() - before if clock else 0.0
 
     def end(self, tick: int) -> BatchSteps:
-        """Store and return the rows written since `begin`. `tick`: world tick of the first row."""
+        """Store and return the rows that agents wrote since the call of `begin`. `tick`: world tick of the first."""
         rows = self._rows
         steps = BatchSteps(tick, self.places, rows, self.results["done"].copy())
         self.stints.append(steps)
@@ -233,7 +236,7 @@ class AgentBatch:
 
 
 def crews_of(walkers: "Iterable[Walker]") -> list[AgentBatch]:
-    """Return the batches that can be formed from these walkers; walkers that fit in no batch are left out.
+    """Form batches of walkers with agents of the same kind, and return them; walkers that fit in no batch are left out.
 
     The agents of a batch have the same group, kernel and sizes of arrays, and at most one trial. Without compiled
     kernels there are no batches.
@@ -252,7 +255,7 @@ def crews_of(walkers: "Iterable[Walker]") -> list[AgentBatch]:
 
 
 def _kernel_memory_of(walker: "Walker") -> tuple[Any, ...]:
-    """Return the memory that the kernel gets for one agent: the agent's own arrays, and the arrays of the referee."""
+    """Return the nested tuple of arrays that the kernel gets for one agent: its own arrays and the referee's counts."""
     return (walker.agent.batch_memory(), *walker.counts)  # type: ignore[attr-defined]
 
 
@@ -276,9 +279,10 @@ def _collect_parts(memory: tuple[Any, ...], found: list[Any]) -> None:
 
 
 def prefault_pages(grid: Grid, walker: "Walker", goal: int) -> None:
-    """Write to the pages of memory that an agent's first searches will use, on its way to its own or the shared goal.
+    """Write to the memory pages that an agent's first searches will use, so that the system provides them now.
 
-    Otherwise page faults would take as long as the searches of the first ticks. `goal`: the shared goal.
+    Otherwise page faults would take as long as the searches of the first ticks. The pages of the tables are those for
+    cells on the line to the agent's goal. `goal`: the shared goal, for agents without a goal of their own.
     """
     end = goal if walker.own_goal is None else walker.own_goal
     parts = list(_iter_arrays(_kernel_memory_of(walker)))
@@ -287,15 +291,15 @@ def prefault_pages(grid: Grid, walker: "Walker", goal: int) -> None:
     for part in parts:
         if isinstance(part, Tiled) or (not is_tiled and part.size == grid.cells and part.dtype != np.int32):
             touch(part, cells)
-        elif part.nbytes > mmap.PAGESIZE:  # lists of cells and other stacks, which are filled from their beginning
+        elif part.nbytes > mmap.PAGESIZE:  # stacks, such as lists of cells, are filled from the beginning: one page
             first_byte = part.view(np.uint8)[:1]
-            first_byte |= 0  # writes the page; numpy skips copying an array onto itself
+            first_byte |= 0  # writes the page; a plain copy would not, because numpy skips copies onto the same array
 
 
 def _cells_ahead(
     grid: Grid, start: int, goal: int, step: int, steps: int, around: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Return cells on the first part of the straight line between two cells, and around it.
+    """Return the cells near the first part of the straight line between two cells.
 
     Args:
         grid: map.
@@ -324,10 +328,10 @@ def _iter_arrays(memory: tuple[Any, ...]) -> "Iterator[Any]":
 
 
 def _part_sizes(parts: Sequence[Any]) -> tuple[int, ...]:
-    """Return the number of elements of each array, and each plain number itself, as a key of batches."""
+    """Return the number of elements of each array, and each plain number itself; agents of a batch agree in them."""
     return tuple([part if isinstance(part, int) else part.size for part in parts])
 
 
 def _array_addresses(parts: Sequence[Any]) -> list[int]:
-    """Return the memory address of each array; plain numbers have none."""
+    """Return the memory address of each array in `parts`; plain numbers are left out."""
     return [part.ctypes.data for part in parts if not isinstance(part, int)]

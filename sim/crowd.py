@@ -1,4 +1,4 @@
-"""Crowd: the agents of one group together, with the counts of all of them in arrays."""
+"""Crowd: all agents of one group together, with their counts in arrays, and the measures of the whole crowd."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ Key = tuple[str, str]
 
 
 def peopled(grid: Grid, specs: Mapping[str, AgentSpec], configs: Iterable[AgentConfig], budget: int) -> World:
-    """Return a world with these agents, prepared for its first tick.
+    """Return a new world with agents of these configurations, prepared for its first tick.
 
     All agents must have a start and goal of their own, because the shared start and goal are an arbitrary free cell.
     """
@@ -39,7 +39,7 @@ def peopled(grid: Grid, specs: Mapping[str, AgentSpec], configs: Iterable[AgentC
 
 
 def groups_of(walkers: Iterable[Walker]) -> dict[Key, list[Walker]]:
-    """Return the members of each group, by name of the group and algorithm; walkers without a group are left out."""
+    """Return a table (group name, algorithm key) -> members of the group. Walkers without a group are left out."""
     groups: dict[Key, list[Walker]] = {}
     for walker in walkers:
         if walker.config.group:
@@ -49,15 +49,15 @@ def groups_of(walkers: Iterable[Walker]) -> dict[Key, list[Walker]]:
 
 @dataclass(frozen=True)
 class CrowdNumbers:
-    """Numbers of the agents of a crowd at one tick, with one entry per agent in each array."""
+    """Counts, statuses and optimal costs of a crowd at one tick, with one entry per agent in each array."""
 
-    counts: npt.NDArray[Any]  # referee.METRICS[agents]
+    counts: npt.NDArray[Any]  # referee.METRICS[agents]: the counts of each agent, such as moves and cost
     statuses: npt.NDArray[np.int8]  # [agents] values of agent_api.Status
     optimal: npt.NDArray[np.float64]  # [agents] cost of the cheapest path from start to goal
 
     @classmethod
     def of(cls, world: World, walkers: Sequence[Walker]) -> "CrowdNumbers":
-        """Return the present numbers of these walkers."""
+        """Return the present counts, statuses and optimal costs of these walkers."""
         return cls(
             np.frombuffer(b"".join([walker.counts[0].tobytes() for walker in walkers]), METRICS),
             np.array([walker.agent.status for walker in walkers], np.int8),
@@ -66,12 +66,12 @@ class CrowdNumbers:
 
     @property
     def count(self) -> int:
-        """Return the number of agents."""
+        """Return the number of agents in the crowd."""
         return int(self.counts.size)
 
     @cached_property
     def cells(self) -> npt.NDArray[np.int32]:
-        """Return the cell of each agent."""
+        """Return the cell that each agent occupies."""
         cells: npt.NDArray[np.int32] = self.counts["position"].astype(np.int32)
         return cells
 
@@ -90,7 +90,7 @@ class CrowdNumbers:
 
     @property
     def stopped(self) -> int:
-        """Return the number of agents that the referee has stopped or that gave up without a proof."""
+        """Return the number of agents that were stopped by the referee, or gave up without a proof of "no path"."""
         return int((self.statuses == Status.GAVE_UP).sum())
 
     @cached_property
@@ -114,14 +114,14 @@ class CrowdNumbers:
         return float(self.ratios.max()) if self.ratios.size else None
 
     def total(self, name: str) -> int:
-        """Return the sum of a field of METRICS over all agents."""
+        """Return the sum of a count over all agents. `name`: field of referee.METRICS, such as "moves"."""
         return int(self.counts[name].sum())
 
     def metrics(self) -> Metrics:
-        """Return the measures of the crowd as if it were one agent.
+        """Return the quality measures of the crowd, combined as if it were one agent.
 
-        Counts are the sums over all agents, maxima such as max_expansions the maximum, and first ticks such as
-        first_move the minimum. Only cost / optimal is limited to agents that have arrived.
+        Most counts are added up over all agents; of maxima such as max_expansions the maximum is taken, and of first
+        ticks such as first_move the minimum. Only cost / optimal is limited to agents that have arrived.
         """
         whole = np.zeros(1, METRICS)
         for name in METRICS.names or ():

@@ -1,4 +1,4 @@
-"""Databases of subgoals and lookahead depths, computed before the run in columns, one for each goal region.
+"""Databases of subgoals and lookahead depths, computed before the run; one column has the entries for one goal region.
 
 A region is a node of the abstraction (abstraction.py): a set of cells. For each pair of a region and a goal region, a
 database has the subgoal to head for, or the depth with which an agent should look ahead.
@@ -33,27 +33,26 @@ Ints = npt.NDArray[np.int32]
 
 UNCAPPED = 0  # value of the parameter `cap` (maximum depth) for depths without a limit
 
-_PIECE = 256  # number of regions between two reports of progress
-_UNCAPPED_REGIONS_PER_STEP = (
-    16  # the same number for depths without a cap, because each region may need a search of the whole map
-)
+_PIECE = 256  # number of regions that are processed between two reports of progress
+# Number of regions between two reports if depths have no cap: each region may need a search of the whole map.
+_UNCAPPED_REGIONS_PER_STEP = 16
 
 
 class Column(NamedTuple):
-    """Entries for one goal region, with one entry per region of a level. Arrays that were not needed are empty."""
+    """Database entries for one goal region, one per region of a level. Arrays that were not needed are empty."""
 
-    subgoal: Ints  # [regions] cell to head for; -1: the goal itself
-    far_depth: Ints  # [regions] depth of the lookahead when heading for the goal; 0: there is no path
-    near_depth: Ints  # [regions] depth of the lookahead when heading for the subgoal
+    subgoal: Ints  # [regions] cell to head for from each region; -1: the goal itself
+    far_depth: Ints  # [regions] depth of lookahead in each region when heading for the goal; 0: there is no path
+    near_depth: Ints  # [regions] depth of lookahead in each region when heading for the subgoal
 
 
 def clipped(levels: Levels, level: int) -> int:
-    """Return `level`, or the highest level if that is lower."""
+    """Return `level`, or the highest level of the abstraction if `level` exceeds it."""
     return min(level, highest(levels))
 
 
 def region_of(levels: Levels, cell: int, level: int) -> int:
-    """Return the node of this level that contains a cell; -1 if the cell was blocked."""
+    """Return the region (node) of a level that contains a cell; -1 if the cell was blocked on the abstracted map."""
     region = int(levels.node_of[cell])
     for _ in range(clipped(levels, level)):
         region = int(levels.parent[region]) if region >= 0 else -1
@@ -61,13 +60,13 @@ def region_of(levels: Levels, cell: int, level: int) -> int:
 
 
 def recipe(level: int, region: int, cap: int, needs: str) -> Recipe:
-    """Return the recipe of a column for this goal region.
+    """Return the recipe (sim/prepared.py) of the database column for one goal region.
 
     Args:
-        level: The level of the abstraction whose regions have entries.
-        region: The goal region, a node of that level.
-        cap: The maximum depth, or UNCAPPED. Subgoals alone need no cap.
-        needs: "subgoals"; "near depths", with the subgoals; "far depths", alone; or "all depths", all three databases.
+        level: level of the abstraction whose regions have entries.
+        region: goal region, a node of that level.
+        cap: maximum depth, or UNCAPPED. Subgoals alone need no cap.
+        needs: arrays to compute: "subgoals"; "near depths" (and subgoals); "far depths"; or "all depths" (all three).
     """
     cap = cap if needs != "subgoals" else UNCAPPED
     params = (("level", level), ("region", region), ("cap", cap), ("needs", needs))
@@ -78,7 +77,7 @@ def recipe(level: int, region: int, cap: int, needs: str) -> Recipe:
 
 
 def _make_all(level: int, region: int, cap: int, grid: Grid) -> Making:
-    """Make a column with all arrays from two columns that are cached for agents that need only some arrays."""
+    """Combine a column with all arrays from two columns, which are also cached for agents that need only one."""
     near = yield from obtain(recipe(level, region, cap, "near depths"), grid)
     far = yield from obtain(recipe(level, region, cap, "far depths"), grid)
     column = near.tables._replace(far_depth=far.tables.far_depth)
@@ -86,7 +85,7 @@ def _make_all(level: int, region: int, cap: int, grid: Grid) -> Making:
 
 
 def _make(level: int, region: int, cap: int, needs: str, grid: Grid) -> Making:
-    """Make the column of one goal region. `needs`: arrays to make, as in `recipe`."""
+    """Compute the column of one goal region, in steps. `needs`: which arrays to compute, see `recipe`."""
     abstraction = yield from obtain(RECIPE, grid)
     levels = abstraction.tables
     field, expansions = _field(grid, int(levels.rep[region]))
@@ -105,10 +104,10 @@ def _make(level: int, region: int, cap: int, needs: str, grid: Grid) -> Making:
 
 
 def abstract_recipe(lower: int, level: int, region: int, cap: int, needs: str, cost: str) -> Recipe:
-    """Return the recipe of a column with depths for LRTA* that walks among the regions of a lower level.
+    """Return the recipe of a column with lookahead depths for LRTA* on the graph of an abstraction level.
 
     Args:
-        lower: level among whose regions LRTA* walks.
+        lower: level of the abstraction on whose graph of regions LRTA* walks.
         level: level of the abstraction whose regions have entries.
         region: goal region, a node of `level`.
         cap: maximum depth.
@@ -120,7 +119,7 @@ def abstract_recipe(lower: int, level: int, region: int, cap: int, needs: str, c
 
 
 def _make_abstract(lower: int, level: int, region: int, cap: int, needs: str, cost: str, grid: Grid) -> Making:
-    """Make a column with depths for LRTA* on level `lower`; arguments as in `abstract_recipe`."""
+    """Compute a column with depths for LRTA* on level `lower`, in steps. `abstract_recipe` explains the arguments."""
     levels = (yield from obtain(RECIPE, grid)).tables
     is_near, expansions = needs == "near depths", 0
     subgoal = np.empty(0, np.int32)
@@ -142,7 +141,7 @@ def _make_abstract(lower: int, level: int, region: int, cap: int, needs: str, co
 
 
 def _field(grid: Grid, source: int) -> tuple[npt.NDArray[np.float64], int]:
-    """Return the true distances of all cells to `source`, and the number of expansions."""
+    """Return the true distances of all cells to `source`, and the number of expansions that this took."""
     field, came = np.full(grid.cells, np.inf), zeros(grid.cells, np.uint8)
     rings = zeros(3 * grid.cells, np.int32).reshape(3, grid.cells)
     expansions = subgoals.spread(grid.ground, source, field, came, rings, np.zeros(3, np.int64))
@@ -159,7 +158,7 @@ def _depths(
     subgoal: Ints,
     depths: Ints,
 ) -> Generator[Step, None, int]:
-    """Fill `depths` for heading to the subgoals, or, if `subgoal` is empty, to the region; return the expansions."""
+    """Compute `depths` for walks to the subgoals, or to the region if there are no subgoals; return the expansions."""
     if cap == UNCAPPED:
         return (yield from _fill_uncapped_depths(grid, levels, level, region, subgoal, depths))
     ground, expansions = grid.ground, 0
@@ -180,7 +179,7 @@ def _depths(
 def _fill_uncapped_depths(
     grid: Grid, levels: Levels, level: int, region: int, subgoal: Ints, depths: Ints
 ) -> Generator[Step, None, int]:
-    """Fill `depths` as `_depths` does, but without a cap; return the expansions."""
+    """Compute `depths` as `_depths` does, but without a maximum depth; return the number of expansions."""
     targets, ball = new_targets(grid.ground, int(levels.rep[region])), new_ball(grid.cells, False)
     backward, expansions = new_search(grid.cells), 0
     for first, last in _pieces(depths.size, _UNCAPPED_REGIONS_PER_STEP):
@@ -196,7 +195,7 @@ def _pieces(count: int, piece: int = _PIECE) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=16)
 def depth_map(abstraction: Prepared, column: Prepared, level: int) -> npt.NDArray[np.uint32] | None:
-    """Return for each cell the depth that a column has for the cell's region; None if the column has no depths."""
+    """Return for each cell the lookahead depth that a column has for its region; None if the column has no depths."""
     tables: Column = column.tables
     count = int(abstraction.tables.first[level + 1] - abstraction.tables.first[level])
     depths = tables.near_depth if tables.near_depth.size == count else tables.far_depth
@@ -204,4 +203,4 @@ def depth_map(abstraction: Prepared, column: Prepared, level: int) -> npt.NDArra
 
 
 NO_COLUMN = Prepared("database column", (), Column(*(np.zeros(1, np.int32) for _ in range(3))), 0, 0.0)
-"""Placeholder column for a blocked goal."""
+"""Placeholder for the column of a goal that is blocked, for which there are no entries."""

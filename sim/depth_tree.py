@@ -41,35 +41,35 @@ _PARTS = ("feature", "threshold", "left", "right", "depth")
 
 @dataclass(frozen=True)
 class Labelled:
-    """Labelled states of several maps."""
+    """States of agents on several maps, each with its features and its label (the lookahead depth that it needs)."""
 
     features: Floats
     labels: Ints
-    group: Ints  # index of the map that each state is from
+    group: Ints  # [states] index of the map from which each state is
 
     def part(self, chosen: npt.NDArray[np.bool_]) -> "Labelled":
-        """Return the chosen states."""
+        """Return only the states that are chosen by the mask `chosen`."""
         return Labelled(self.features[chosen], self.labels[chosen], self.group[chosen])
 
 
 @dataclass(frozen=True)
 class Score:
-    """Quality of a tree on one map that it was not grown from."""
+    """Quality of a tree on one test map, which was not used to grow the tree."""
 
-    states: int  # number of labelled states on the map
-    tree: float  # share of states whose label the tree predicts
-    constant: float  # share of states with the label that is the most common one on the other maps
+    states: int  # number of labelled states on the test map
+    tree: float  # fraction of the states whose label the tree predicts
+    constant: float  # fraction of the states that have the most common label of the training maps
 
 
 @dataclass(frozen=True)
 class DepthTree:
-    """Decision tree with the parameters that it was made for."""
+    """Decision tree for lookahead depths, with the parameters for which it was grown."""
 
     tree: Tree
-    steps: int  # n, the number of steps in the history
-    q: int  # depth of the pre-search
+    steps: int  # n of the paper: number of steps in the history of the agent
+    q: int  # depth of the pre-search that computes features
     dmax: int  # maximum depth of the lookahead
-    about: Mapping[str, Any]  # further entries of its file, which describe how it was made
+    about: Mapping[str, Any]  # further entries of the tree's file, which describe how the tree was grown
 
 
 def label_maps(maps: Iterable[Iterable[tuple[Grid, int, int]]], q: int, steps: int, dmax: int) -> Labelled:
@@ -107,7 +107,7 @@ def _label_problem(grid: Grid, start: int, goal: int, q: int, steps: int, dmax: 
 
 
 def grow(features: Floats, labels: Ints, depth: int, least_leaf: int) -> Tree:
-    """Grow a classification tree.
+    """Grow a classification tree by Gini impurity.
 
     Args:
         features: [states, features] features of each state.
@@ -123,7 +123,7 @@ def grow(features: Floats, labels: Ints, depth: int, least_leaf: int) -> Tree:
 
 
 def _grow(features: Floats, labels: Ints, depth: int, least: int, nodes: list[tuple[int, float, int, int, int]]) -> int:
-    """Append to `nodes` the node for these states and all nodes below it; return the index of the node."""
+    """Append the node for these states and the nodes of its subtree to `nodes`; return the index of the node."""
     number = len(nodes)
     common = int(np.bincount(labels).argmax())
     nodes.append((-1, 0.0, -1, -1, common))
@@ -146,7 +146,7 @@ def _best_split(features: Floats, labels: Ints, least: int) -> tuple[int, float]
         order = np.argsort(features[:, feature], kind="stable")
         values, counts = features[order, feature], one_hot[order].cumsum(axis=0)
         sizes = np.arange(1, labels.size + 1)
-        ends = np.flatnonzero(np.diff(values) > 0)  # a part may end only between different values
+        ends = np.flatnonzero(np.diff(values) > 0)  # possible splits: only between different values of the feature
         ends = ends[(sizes[ends] >= least) & (labels.size - sizes[ends] >= least)]
         if not ends.size:
             continue
@@ -160,19 +160,19 @@ def _best_split(features: Floats, labels: Ints, least: int) -> tuple[int, float]
 
 
 def accuracy(tree: Tree, features: Floats, labels: Ints) -> float:
-    """Return the share of states whose label the tree predicts."""
+    """Return the fraction of states whose label the tree predicts."""
     hits = sum(int(depth_control.predict(tree, row)) == depth for row, depth in zip(features, labels, strict=True))
     return float(hits / max(1, labels.size))
 
 
 def held_out(data: Labelled, depth: int, least_leaf: int, folds: int) -> list[Score]:
-    """Score trees of one depth by cross-validation, on maps that they were not grown from.
+    """Score trees of one depth by cross-validation; each tree is scored on maps that were not used to grow it.
 
     Args:
-        data: Labelled states of at least `folds` maps.
-        depth: The depth of the trees.
-        least_leaf: The smallest number of states in a leaf.
-        folds: The number of trees; each is grown without every `folds`-th map.
+        data: labelled states of at least `folds` maps.
+        depth: maximum depth of the trees.
+        least_leaf: minimum number of states in a leaf.
+        folds: number of trees; each is grown without every `folds`-th map.
 
     Returns:
         One score for each map, in the order of the maps.
@@ -191,7 +191,7 @@ def held_out(data: Labelled, depth: int, least_leaf: int, folds: int) -> list[Sc
 
 
 def best_depth(data: Labelled, depths: Sequence[int], least_leaf: int, folds: int) -> int:
-    """Return the depth whose trees score best in cross-validation, with the same weight for each map."""
+    """Return the tree depth, one of `depths`, whose trees score best in cross-validation; all maps weigh the same."""
     means = [float(np.mean([score.tree for score in held_out(data, d, least_leaf, folds)])) for d in depths]
     return depths[int(np.argmax(means))]
 
@@ -200,7 +200,7 @@ def best_depth(data: Labelled, depths: Sequence[int], least_leaf: int, folds: in
 
 
 def write_tree(path: Path, tree: DepthTree) -> None:
-    """Write a tree as JSON, with one list per line."""
+    """Write a decision tree to a JSON file, with one list per line."""
     parts = {name: getattr(tree.tree, name).tolist() for name in _PARTS}
     head = {"format": "backmove-depth-tree", "n": tree.steps, "q": tree.q, "dmax": tree.dmax, **tree.about}
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in {**head, **parts}.items()]
@@ -208,9 +208,9 @@ def write_tree(path: Path, tree: DepthTree) -> None:
 
 
 def read_tree(path: Path) -> DepthTree:
-    """Read a tree from its file and check it.
+    """Read a decision tree from a JSON file and check it.
 
-    Children must come after their parents, so that every walk through the tree ends in a leaf.
+    Children must come after their parents in the file, so that every walk down the tree ends in a leaf.
 
     Raises:
         ConfigError: the file is not a valid tree.
@@ -235,10 +235,10 @@ def read_tree(path: Path) -> DepthTree:
 
 @cache
 def standard_tree() -> DepthTree:
-    """Return the tree that comes with the program."""
+    """Return the decision tree that comes with the program, assets/depth-tree.json."""
     return read_tree(STANDARD)
 
 
 def digest(tree: Tree) -> str:
-    """Return a digest that identifies a tree."""
+    """Return a digest that identifies a decision tree, 16 hex digits."""
     return blake2b(b"".join(part.tobytes() for part in tree), digest_size=8).hexdigest()

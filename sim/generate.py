@@ -1,4 +1,4 @@
-"""Map generators: a recipe of kind, parameters and seed gives the same map on every machine and in every version.
+"""Map generators: a recipe (kind, parameters and seed) gives the same map on every machine and in every version.
 
 Random numbers come from splitmix64 over the seed, implemented below: numpy guarantees stable numbers only for its raw
 bit generators, and the ten lines of splitmix64 are easy to verify. All decisions are made with integers only, which are
@@ -19,7 +19,7 @@ from sim.params import ConfigError, Param, Value, did_you_mean, parse_params, sh
 Point = tuple[int, int]
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
-EAST, SOUTH = 1 << 1, 1 << 2  # bits of these two directions in `Grid.moves`
+EAST, SOUTH = 1 << 1, 1 << 2  # bits for moves to the east and to the south in the masks of `Grid.moves`
 
 _WALL, _FLOOR = ord("@"), ord(".")
 
@@ -31,15 +31,15 @@ class Generated:
     grid: Grid
     start: Point
     goal: Point
-    switches: dict[str, list[Point]]  # cells of each switch by name
-    recipe: dict[str, Value]  # kind, and all parameters by name
+    switches: dict[str, list[Point]]  # switch name -> cells of the switch
+    recipe: dict[str, Value]  # recipe from which the map can be generated again: kind, and all parameters by name
 
 
 @dataclass(frozen=True)
 class MapLayout:
-    """Result of one generator: blocked cells, start and goal, and switches."""
+    """Map drawn by a generator: blocked cells, start and goal, and switches."""
 
-    blocked: Mask  # [height, width]
+    blocked: Mask  # [height, width] True: the cell is blocked
     start: Point
     goal: Point
     switches: dict[str, list[Point]] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class MapLayout:
 
 @dataclass(frozen=True)
 class GeneratorSpec:
-    """Declaration of one kind of map: its parameters, and the function that draws a map from their values."""
+    """Declaration of one kind of generated map: its parameters, and the function that draws a map from their values."""
 
     kind: str
     name: str
@@ -59,11 +59,11 @@ class GeneratorSpec:
 def generate(
     kind: object, values: Mapping[str, object], where: str = "generate", movement: Movement = USUAL
 ) -> Generated:
-    """Return the map of a recipe.
+    """Generate the map of a recipe, and return it with its start, goal and switches.
 
     Args:
         kind: kind of the map.
-        values: values of parameters; missing parameters get their defaults.
+        values: values of parameters by name; missing parameters get their defaults.
         where: text that begins each error message.
         movement: movement rule of the map.
 
@@ -81,7 +81,7 @@ def generate(
         raise ConfigError(problems)
     try:
         layout = spec.make(**chosen)
-    except ConfigError as error:  # each parameter is legal, but not their combination
+    except ConfigError as error:  # each parameter alone is legal, but their combination is not
         raise ConfigError(f"{where}.{problem}" for problem in error.problems) from None
     grid = Grid(np.where(layout.blocked, _WALL, _FLOOR).astype(np.uint8), movement, spec.kind)
     return Generated(grid, layout.start, layout.goal, layout.switches, {"kind": spec.kind, **chosen})
@@ -91,7 +91,7 @@ def generate(
 
 
 class Random:
-    """Random numbers by splitmix64. Word i is a hash of seed + i * _G, so numpy can compute many words at once.
+    """Random number generator splitmix64. Word i is a hash of seed + i * _G, so numpy computes many words at once.
 
     The sequence of numbers does not depend on how many of them each call returns.
     """
@@ -110,7 +110,7 @@ class Random:
         return z ^ (z >> np.uint64(31))
 
     def below(self, limits: Sequence[int] | Numbers) -> Numbers:
-        """Return for each limit a random integer from 0 to limit - 1. The bias is below limit / 2**32."""
+        """Return for each limit a random integer from 0 to limit - 1, uniform except for a bias below limit / 2**32."""
         high = np.asarray(limits, np.uint64)
         return ((self.words(high.size) >> np.uint64(32)) * high.ravel() >> np.uint64(32)).astype(np.int64)
 
@@ -120,7 +120,7 @@ class Random:
 
 
 def largest_component(free: Mask) -> Mask:
-    """Return a mask of the largest connected set of free cells; of sets of equal size, the one with the first cell."""
+    """Return a mask of the largest connected set of free cells; of equally large sets, the one with the first cell."""
     label = _label_components(free[:, :-1] & free[:, 1:], free[:-1] & free[1:])
     sizes = np.zeros(label.size, np.int32)
     kernel_regions.count(label, np.ascontiguousarray(free).reshape(-1), sizes)
@@ -139,9 +139,9 @@ def regions(grid: Grid) -> Numbers:
 
 
 def _label_components(across: Mask, down: Mask) -> Numbers:
-    """Label connected cells.
+    """Return a label for each cell; cells that straight moves connect have the same label.
 
-    Diagonal moves need not be considered: a diagonal move past a free shoulder (one of the two cells beside it)
+    Diagonal moves need not be considered: a diagonal move past a free shoulder (one of the two cells next to it)
     connects no more cells than two straight moves over that shoulder.
 
     Args:
@@ -180,29 +180,29 @@ def rooms(width: int, height: int, seed: int, room: int) -> MapLayout:
 
 
 def _walls_and_rooms(length: int, room: int) -> tuple[Numbers, Numbers]:
-    """Return the positions of walls along one axis of the map, and the range [begin, end) of each room.
+    """Return the positions of walls along one axis of the map, and the ranges [begin, end) of the rooms between them.
 
     The last room may differ in length.
     """
-    walls = np.arange(room, length - 1, room + 1)  # no wall at the last position, because no room would follow
+    walls = np.arange(room, length - 1, room + 1)  # not at the last cell, because no room would follow that wall
     return walls, np.stack([np.append(0, walls + 1), np.append(walls, length)])
 
 
 def _door_positions(rooms: Numbers, random: Random) -> Numbers:
-    """Return the positions of doors along a wall beside these rooms: one random position within each room."""
+    """Return the positions of the doors in a wall along these rooms: one random position within each room."""
     begins, ends = rooms[0], rooms[1]
     places: Numbers = begins + random.below(ends - begins)
     return places
 
 
 def random_obstacles(width: int, height: int, seed: int, density: int) -> MapLayout:
-    """Draw single blocked cells at random. Start and goal are in the largest connected part."""
+    """Draw single blocked cells at random. Start and goal are in the largest connected part of the map."""
     blocked = Random(seed).mask(density, height, width)
     return MapLayout(blocked, *opposite_ends(largest_component(~blocked)))
 
 
 def maze(width: int, height: int, seed: int, corridor: int) -> MapLayout:
-    """Draw a perfect maze: corridors with exactly one path between any two places. All other cells are walls."""
+    """Draw a perfect maze: corridors with exactly one path between any two points. All other cells are walls."""
     pitch = corridor + 1
     columns, rows = (width - 1) // pitch, (height - 1) // pitch
     if min(columns, rows) < 2:
@@ -221,11 +221,11 @@ def maze(width: int, height: int, seed: int, corridor: int) -> MapLayout:
 
 
 def _spanning_tree(columns: int, rows: int, random: Random) -> list[tuple[Point, Point]]:
-    """Return the pairs of neighbouring places of a maze between which a random depth-first walk opens the wall.
+    """Return the pairs of neighbouring places of a maze between which the wall is opened, by a random depth-first walk.
 
-    Such mazes have long corridors, and few but deep dead ends. A place is a point (column, row).
+    Such mazes have long corridors, and few but deep dead ends. A place is a square of the maze (column, row).
     """
-    stride = columns + 1  # with an extra column and an extra row of taken places, the border needs no test
+    stride = columns + 1  # one extra column and row of places that count as taken: the border needs no test
     taken = bytearray(b"\x01") * (stride * (rows + 1))
     for y in range(rows):
         taken[y * stride : y * stride + columns] = bytes(columns)
@@ -234,7 +234,7 @@ def _spanning_tree(columns: int, rows: int, random: Random) -> list[tuple[Point,
     taken[0] = 1
     while walk:
         here = walk[-1]
-        # a negative index wraps around to the extra row, whose places count as taken
+        # A negative index wraps around to the extra row at the end, whose places count as taken.
         choices = [t for t in (here - stride, here + 1, here + stride, here - 1) if not taken[t]]
         if not choices:
             walk.pop()
@@ -255,13 +255,13 @@ def caves(width: int, height: int, seed: int, fill: int, rounds: int, grain: int
     small = _smooth_mask(noise, rounds)
     blocked = _smooth_mask(small.repeat(grain, axis=0).repeat(grain, axis=1)[:height, :width], grain - 1)
     cave = largest_component(~blocked)
-    if np.count_nonzero(cave) < 2:  # a small map may be all rock
+    if np.count_nonzero(cave) < 2:  # a small map may consist of rock only
         cave[height // 2, 1:-1] = True
     return MapLayout(~cave, *opposite_ends(cave))
 
 
 def _smooth_mask(blocked: Mask, rounds: int) -> Mask:
-    """Smooth a mask: a cell is rock if five cells of its 3 x 3 block were rock. All cells outside the map are rock."""
+    """Smooth a mask of rock: a cell becomes rock if five cells of its 3 x 3 block are rock or off the map."""
     for _ in range(rounds):
         walled = np.pad(blocked.astype(np.uint8), 1, constant_values=1)
         across = walled[:, :-2] + walled[:, 1:-1] + walled[:, 2:]
@@ -291,10 +291,10 @@ def river(width: int, height: int, seed: int, river: int, bridges: int, bridge: 
 
 
 def _river_banks(width: int, height: int, river: int, random: Random) -> Numbers:
-    """Return for each row of the map the x of the western bank of the river.
+    """Return for each row of the map the x coordinate of the western bank of the river.
 
-    The bank shifts by at most one cell from row to row, so that no diagonal move crosses the river. Only a river
-    that is one cell wide can be crossed, under the movement rule `eight-squeeze`.
+    The bank shifts by at most one cell from row to row, so that no diagonal move crosses the river. The exception is a
+    river one cell wide under the movement rule `eight-squeeze`.
     """
     low, high = width // 4, width - width // 4 - river
     turns = random.below(np.full(height, 6)).tolist()
@@ -324,7 +324,7 @@ def corner(size: int) -> MapLayout:
 
 
 def two_corridors(size: int) -> MapLayout:
-    """Draw two corridors to the goal with an opening half-way between them, after figure 2 of the TBA* paper.
+    """Draw two corridors to the goal that an opening connects half-way, after figure 2 of the TBA* paper.
 
     The left corridor looks shorter, because it seems to reach the goal through a bay, which turns out to be closed.
     When A* has found the path along the right corridor, the agent is half-way up the left one: basic TBA* walks back
@@ -450,6 +450,6 @@ GENERATORS: tuple[GeneratorSpec, ...] = (
         two_corridors,
     ),
 )
-"""All kinds of maps, in the order in which menus list them."""
+"""All kinds of generated maps, in the order in which menus list them."""
 
 _SPEC_OF_KIND = {spec.kind: spec for spec in GENERATORS}

@@ -1,4 +1,4 @@
-"""Grid: the terrain, the legal moves of every cell, and edits that report which arcs appeared or disappeared.
+"""Grid: the terrain of a map, the legal moves of every cell, and edits that report the arcs they add and remove.
 
 An arc is a legal move from one cell (its tail) to a neighbour (its head). The domain of a cell is blocked, ground or
 water. The "ground" of a grid (octile.Ground) is the set of arrays in which kernels read the map.
@@ -16,7 +16,7 @@ from sim.movement import USUAL, Movement
 from sim.params import ConfigError
 
 Cell = NewType("Cell", int)
-"""Number of a cell: y * width + x. Pairs (x, y), with x to the right and y down, are used only in input and output."""
+"""Number of a cell: y * width + x. Pairs (x, y), with x to the right and y down, are used only for input and output."""
 
 MAX_SIDE = 8192
 MAX_CELLS = 1 << 25
@@ -39,14 +39,14 @@ class MapChange:
     The cost of an arc that disappeared rose to infinity; the cost of a new arc fell from infinity.
     """
 
-    cells: npt.NDArray[np.int32]  # cells whose domain changed, each listed once
+    cells: npt.NDArray[np.int32]  # cells whose domain (blocked, ground or water) changed, each listed once
     tails: npt.NDArray[np.int32]  # [arcs] cell at which each arc begins
     heads: npt.NDArray[np.int32]  # [arcs] cell to which each arc leads
     rose: npt.NDArray[np.bool_]  # [arcs] True: the arc disappeared; False: it is new
 
     @property
     def has_arcs(self) -> bool:
-        """Return whether any arc appeared or disappeared. An edited cell among blocked cells has no arcs."""
+        """Return whether any arc appeared or disappeared. The edit of a cell among blocked cells changes no arcs."""
         return bool(self.tails.size)
 
     @property
@@ -58,24 +58,24 @@ _NO_CELLS = np.empty(0, np.int32)
 
 
 class _GridCaches:
-    """Caches of a map, which are not part of its state: copies get empty caches, and all caches compare equal."""
+    """Cached data of a grid, not part of its state: copies of a grid get empty caches, and caches compare equal."""
 
     __slots__ = ("last_edited", "noted", "original_cells")
 
     def __init__(
         self, noted: npt.NDArray[np.int32] | None = None, last_edited: npt.NDArray[np.int32] | None = None
     ) -> None:
-        self.noted = noted  # cells edited since the present version began; None: unknown
-        self.last_edited = last_edited  # cells edited during the previous version, including the edit that ended it
+        self.noted = noted  # cells edited since the present version of the map began; None: unknown
+        self.last_edited = last_edited  # cells edited during the previous version, up to the edit that ended it
         self.original_cells: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]] | None = None
 
     def note(self, cells: npt.NDArray[np.int32]) -> None:
-        """Add edited cells, each listed once."""
+        """Add cells to those edited in the present version. `cells`: edited cells, each listed once."""
         if self.noted is not None:
             self.noted = np.union1d(self.noted, cells) if self.noted.size else cells
 
     def rise(self) -> None:
-        """Begin a new version of the map."""
+        """Start collecting edited cells for a new version of the map."""
         self.noted, self.last_edited = _NO_CELLS, self.noted
 
     def __eq__(self, other: object) -> bool:
@@ -87,13 +87,13 @@ class _GridCaches:
 
 @dataclass
 class Grid:
-    """One map. `terrain` has characters of the MovingAI format as bytes, `moves` a bit mask of legal moves per cell."""
+    """One map: its terrain, as characters of the MovingAI format, and the legal moves of each cell as a bit mask."""
 
-    terrain: npt.NDArray[np.uint8]  # [height, width]
+    terrain: npt.NDArray[np.uint8]  # [height, width] character of each cell as a byte
     movement: Movement = USUAL
     name: str = "untitled"
     moves: npt.NDArray[np.uint8] = field(init=False)  # [cells] bit d set: the move in direction d is legal
-    original: npt.NDArray[np.uint8] = field(init=False)  # terrain when the map was opened; edits restore its characters
+    original: npt.NDArray[np.uint8] = field(init=False)  # terrain when the map was opened; freed cells get it back
     version: int = field(init=False, default=0)  # counter, incremented by every edit that changes the domain of a cell
     free_count: int = field(init=False)  # number of free cells
 
@@ -114,7 +114,7 @@ class Grid:
         self.moves = np.zeros(self.cells, np.uint8)
         terrain.all_moves(self._domain, self.width, self.height, self.movement.needed, self.moves)
         self.ground = self._ground()
-        self._digested_version = -1  # version for which `moves_digest` is cached; -1: none
+        self._digested_version = -1  # map version for which `moves_digest` is cached; -1: it is not cached
         self._caches = _GridCaches(_NO_CELLS, _NO_CELLS)
 
     @property
@@ -124,12 +124,12 @@ class Grid:
 
     @property
     def longest_way(self) -> float:
-        """Return an upper bound for the cost of any path that visits no cell twice."""
+        """Return an upper bound for the cost of any path on this map that visits no cell twice."""
         return self.movement.dearest * self.free_count
 
     @property
     def moves_digest(self) -> bytes:
-        """Return a digest of all legal moves, 16 bytes. It is cached per version, because it depends on every cell."""
+        """Return a digest of all legal moves (16 bytes), cached per map version, because it depends on every cell."""
         if self._digested_version != self.version:
             self._digested_version, self._moves_digest = (
                 self.version,
@@ -145,7 +145,7 @@ class Grid:
 
     @classmethod
     def from_rows(cls, rows: list[str], name: str = "untitled", movement: Movement = USUAL) -> "Grid":
-        """Create a grid from its text form, one string per row.
+        """Create a grid from text rows of terrain characters, one string per row.
 
         Raises:
             ConfigError: rows differ in length, a character is unknown, or the map is empty or too large.
@@ -164,7 +164,7 @@ class Grid:
         return cls(letters.reshape(len(rows), width).copy(), movement, name)
 
     def change_original(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> None:
-        """Replace characters in `original`. The present terrain does not change."""
+        """Replace terrain characters in `original`, the map as opened. The present terrain does not change."""
         self.original.reshape(-1)[_cell_list(cells)] = letters
         self._caches.original_cells = None
 
@@ -177,14 +177,14 @@ class Grid:
         return self._caches.original_cells
 
     def edited_since(self, version: int) -> npt.NDArray[np.int32] | None:
-        """Return the cells whose characters may have changed since a version; None if unknown."""
+        """Return the cells whose terrain may have changed since a version of the map; None if that is unknown."""
         noted, before = self._caches.noted, self._caches.last_edited
         if version == self.version or noted is None:
             return noted
         return np.union1d(before, noted) if version == self.version - 1 and before is not None else None
 
     def copy(self, movement: Movement | None = None) -> "Grid":
-        """Return an independent copy of the map. `movement`: movement rule of the copy; None: the same."""
+        """Return an independent copy of the map. `movement`: movement rule of the copy; None: the rule of this map."""
         other = Grid(self.terrain.copy(), movement or self.movement, self.name)
         other.original = self.original.copy()
         return other
@@ -196,12 +196,12 @@ class Grid:
         return self
 
     def rows(self) -> list[str]:
-        """Return the text form of the present terrain, one string per row."""
+        """Return the present terrain as text, one string of terrain characters per row."""
         return [bytes(row).decode("ascii") for row in self.terrain]
 
     @property
     def cells(self) -> int:
-        """Return the number of cells."""
+        """Return the number of cells of the map, free and blocked."""
         return self.width * self.height
 
     def cell(self, x: int, y: int) -> Cell:
@@ -224,27 +224,27 @@ class Grid:
 
     @property
     def free(self) -> npt.NDArray[np.bool_]:
-        """Return which cells are free, as bool[cells]."""
+        """Return a mask of the free cells, as bool[cells]."""
         free: npt.NDArray[np.bool_] = self._domain != terrain.BLOCKED
         return free
 
     @property
     def free_map(self) -> npt.NDArray[np.bool_]:
-        """Return which cells are free, as bool[height, width]."""
+        """Return a mask of the free cells, as bool[height, width]."""
         return self.free.reshape(self.height, self.width)
 
     def are_free(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
-        """Return which of `cells` are free."""
+        """Return a mask that says which of `cells` are free."""
         free: npt.NDArray[np.bool_] = self._domain[cells] != terrain.BLOCKED
         return free
 
     def free_neighbours(self, cell: int) -> list[Cell]:
-        """Return the cells to which one legal move leads from a cell, in the fixed order of directions."""
+        """Return the cells that one legal move from a cell reaches, in the fixed order of directions."""
         mask = int(self.moves[cell])
         return [Cell(cell + int(self.ground.step[d])) for d in range(8) if mask >> d & 1]
 
     def edit(self, blocked: npt.ArrayLike, freed: npt.ArrayLike) -> MapChange:
-        """Block some cells and free others, all at once; return what changed.
+        """Block some cells and free others in one edit; return the changed cells and arcs.
 
         A blocked cell gets its original character if that is solid, else '@'. A freed cell gets its original character
         if that is passable, else '.'. A cell in both lists ends up free.
@@ -260,17 +260,17 @@ class Grid:
         return self._change(touched, before)
 
     def freed(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.uint8]:
-        """Return the characters that cells get when they are freed: the original one if that is passable, else '.'."""
+        """Return the characters that cells get when they are freed: the original character if passable, else '.'."""
         was = self.original.reshape(-1)[cells]
         return np.where(_DOMAIN_OF_CHAR[was] == terrain.BLOCKED, np.uint8(ord(".")), was)
 
     def restorable(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
-        """Return which cells are free and would keep their character if they were blocked and freed again."""
+        """Return a mask of the cells that are free and would have the same character after being blocked and freed."""
         is_as_freed: npt.NDArray[np.bool_] = self.terrain.reshape(-1)[cells] == self.freed(cells)
         return self.are_free(cells) & is_as_freed
 
     def put_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> MapChange:
-        """Give cells these characters, for undo, seek and restore; return what changed."""
+        """Set the terrain characters of cells, for undo, seek and restore; return the changed cells and arcs."""
         chosen = _cell_list(cells)
         touched = np.unique(chosen)
         before = self._domain[touched]
@@ -279,11 +279,11 @@ class Grid:
         return self._change(touched, before)
 
     def _change(self, touched: npt.NDArray[np.int32], before: npt.NDArray[np.uint8]) -> MapChange:
-        """Update the legal moves after an edit; return what changed.
+        """Update legal moves, version and caches after an edit of the terrain; return the changed cells and arcs.
 
         Args:
             touched: edited cells, each listed once.
-            before: domain of each of these cells before the edit; `_domain` has the new domains.
+            before: domain of each edited cell before the edit; `_domain` has the new domains.
         """
         after = self._domain[touched]
         toggled = touched[after != before]
@@ -310,7 +310,7 @@ class Grid:
 
     def __getstate__(self) -> dict[str, object]:
         state = self.__dict__.copy()
-        del state["ground"]  # rebuilt by __setstate__ around the same `moves` array, which agents share
+        del state["ground"]  # __setstate__ builds it again around the same `moves` array, which agents share
         return state
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -319,7 +319,7 @@ class Grid:
 
 
 class SeenGrid(Grid):
-    """Read-only view of another grid that always has its present state, for agents from users' files."""
+    """Read-only view of the present state of another grid, for agents from users' files: they must not edit the map."""
 
     def __init__(self, grid: Grid) -> None:
         self._grid = grid
@@ -354,10 +354,10 @@ class SeenGrid(Grid):
 
 
 def sealed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a read-only array on the same memory whose `writeable` flag cannot be set again.
+    """Return a read-only view of an array that cannot be made writeable again.
 
-    numpy lets a view become writeable only if the memory that it is based on is, and this one is based on a read-only
-    buffer.
+    numpy lets a view become writeable only if the memory that it is based on is writeable, and this view is based on a
+    read-only buffer.
     """
     return np.asarray(array.data.toreadonly())
 
@@ -367,7 +367,7 @@ def _cell_list(cells: npt.ArrayLike) -> npt.NDArray[np.int32]:
 
 
 def check_size(width: int, height: int, where: str) -> None:
-    """Raise a ConfigError for maps that are empty or too large. Call this before memory is allocated for a map."""
+    """Raise a ConfigError if a map is empty or too large. Call this function before memory is allocated for a map."""
     if width < 1 or height < 1:
         raise ConfigError(f"{where}: expected a map of at least 1 x 1 cells, got {width} x {height}")
     if width > MAX_SIDE or height > MAX_SIDE or width * height > MAX_CELLS:

@@ -1,4 +1,4 @@
-"""Checks before an agent is added to a world (free start and goal, known algorithm, legal parameters), and its seed."""
+"""Checks before an agent is added to a world: free start and goal, known algorithm, legal parameters. Also its seed."""
 
 from collections.abc import Mapping
 
@@ -40,7 +40,7 @@ def own_ends(grid: Grid, config: AgentConfig) -> tuple[int | None, int | None]:
 def check_agent(
     specs: Mapping[str, AgentSpec], config: AgentConfig, shared_budget: int, where: str
 ) -> tuple[AgentSpec, dict[str, Value], int]:
-    """Return the spec, all parameters and the effective budget of a configuration.
+    """Return the spec of an agent, all of its parameters, and its own or the shared budget, after checking them.
 
     Args:
         specs: known algorithms by key.
@@ -65,10 +65,10 @@ def check_agent(
 
 
 def seed_of_problem(seed: int, number: int) -> int:
-    """Return the seed of the world for problem `number` of a list; it differs between problems."""
+    """Return the seed of the world for one problem of a list, so that the worlds of all problems differ in seed."""
     return (seed * 1_000_003 + number) & 0xFFFFFFFF
 
 
 def seed_of(seed: int, agent: int) -> int:
-    """Return the seed of an agent, derived from its id so that adding an agent does not change the others."""
+    """Return the seed of an agent, derived from its id so that adding an agent does not change other agents' seeds."""
     return int(np.random.SeedSequence([seed & 0xFFFFFFFF, agent]).generate_state(1)[0])

@@ -1,4 +1,4 @@
-"""Lessons: runs that are explained in steps. Each step has a text, and claims about the run that can be checked.
+"""Lessons: runs that are explained in steps. Each step has a text, and claims about the run that a test can check.
 
 ticks = settled(lesson, specs)      the tick of each step, found by running the lesson
 broken_claims(lesson, specs)        claims and answers marked as right or wrong that the run contradicts
@@ -22,7 +22,7 @@ from sim.world import World
 MAX_TICKS = 200_000
 """Maximum number of ticks in a lesson. A step that is not reached by this tick counts as unreachable."""
 
-_TELL_EVERY = 1000  # number of ticks between two reports of progress; with a crowd they take up to half a second
+_TELL_EVERY = 1000  # number of ticks between two progress reports; so many ticks of a crowd take up to half a second
 
 EVENTS: Mapping[str, int] = {"back_move": log.BACK_MOVE, "restart": log.RESTARTED, "arrival": log.ARRIVED}
 """Events that a step can wait for, with the bit (mark) that each sets in the row of its tick.
@@ -33,27 +33,27 @@ NO_PATH, CONVERGED = "no_path", "converged"
 
 @dataclass(frozen=True)
 class When:
-    """Condition for a step: a tick, an event of an agent, or a value that a measure of an agent reaches."""
+    """Condition for a lesson's step to begin: a tick, an event of an agent, or a value that its measure reaches."""
 
-    tick: int | None = None  # tick of the step; None: wait for the event or the measure
-    agent: str = ""  # label of the agent
-    event: str = ""  # key of EVENTS, NO_PATH or CONVERGED; "": none
+    tick: int | None = None  # tick at which the step begins; None: it waits for the event or the measure
+    agent: str = ""  # label of the agent whose event or measure the step waits for
+    event: str = ""  # event to wait for: a key of EVENTS, NO_PATH or CONVERGED; "": no event
     count: int = 1  # number of such events to wait for, counted from the previous step on
-    measure: str = ""  # key of a measure; "": none
-    reaches: float = 0.0  # minimum value of the measure
+    measure: str = ""  # key of the measure to wait for; "": no measure
+    reaches: float = 0.0  # value that the measure must reach: the step begins once it is at least this
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Statement of a step about an agent: limits of a measure, a comparison with another agent, or a state."""
+    """Statement of a step that a run can check: limits of a measure, a comparison of agents, or an agent's state."""
 
-    agent: str  # label of the agent
-    measure: str = ""  # key of the measure
-    least: float | None = None  # minimum of the measure; None: no limit
-    most: float | None = None  # maximum of the measure; None: no limit
-    more_than: str = ""  # label of an agent with a smaller value; "": none
-    less_than: str = ""  # label of an agent with a larger value; "": none
-    state: str = ""  # `Walker.state_word` of the agent; "": the claim is about a measure
+    agent: str  # label of the agent that the claim is about
+    measure: str = ""  # key of the measure that the claim is about
+    least: float | None = None  # claimed minimum of the measure; None: no minimum
+    most: float | None = None  # claimed maximum of the measure; None: no maximum
+    more_than: str = ""  # label of another agent that has a smaller value of the measure; "": no comparison
+    less_than: str = ""  # label of another agent that has a larger value of the measure; "": no comparison
+    state: str = ""  # claimed state of the agent, a word such as "arrived"; "": the claim is about a measure
     line: int = 0  # line of the claim in the lesson's file, for messages
 
 
@@ -64,24 +64,24 @@ class Question:
     text: str
     answers: tuple[str, ...]
     right: int  # index of the right answer, from 0
-    because: str  # explanation of the right answer
-    claims: tuple[tuple["Claim", ...], ...] = ()  # for each answer, claims that are true only if it is right
-    seen_after: int = 1  # number of steps until the run shows the right answer
-    line: int = 0  # line of `right` in the file, for messages
+    because: str  # explanation why the answer is right
+    claims: tuple[tuple["Claim", ...], ...] = ()  # for each answer, claims that are true only if that answer is right
+    seen_after: int = 1  # number of steps after the question at which the run shows the right answer
+    line: int = 0  # line of the key `right` in the lesson's file, for error messages
 
     @property
     def is_checked(self) -> bool:
-        """Return whether any answer has claims, so that a run can show whether the right answer is marked."""
+        """Return whether any answer has claims, so that a run can check which answer is marked as right."""
         return any(self.claims)
 
 
 @dataclass(frozen=True)
 class Highlight:
-    """Thing to which a step points in the panel of an agent: a part of the panel, a measure, or cells."""
+    """Target to which a lesson's step points in the panel of an agent: a part of the panel, a measure, or cells."""
 
-    agent: str  # label of the agent
-    what: str = ""  # one of PARTS, or key of a measure; "": `cells`
-    cells: tuple[tuple[int, int], ...] = ()  # cells (x, y) of the map
+    agent: str  # label of the agent in whose panel the target is
+    what: str = ""  # one of PARTS, or the key of a measure; "": the step points to `cells`
+    cells: tuple[tuple[int, int], ...] = ()  # cells (x, y) of the map to which the step points
 
 
 PARTS = ("agent", "best", "goal", "start", "panel")
@@ -93,26 +93,26 @@ class Step:
     """One step of a lesson, at which the run stops and a text is shown."""
 
     text: str
-    when: When | None = None  # when the run stops for this step; None: at the same tick as the previous step
+    when: When | None = None  # condition at which the run stops for this step; None: same tick as the previous step
     question: Question | None = None
     highlights: tuple[Highlight, ...] = ()
     shown: tuple[str, ...] | None = None  # labels of agents whose panels are shown; None: as in the previous step
     heat: str | None = None  # kind of heat map; None: as in the previous step
-    camera: tuple[float, ...] | None = None  # x and y of the centre, cells in view; (): whole map; None: unchanged
-    speed: int | None = None  # ticks per second on the way to this step; None: speed of the lesson
+    camera: tuple[float, ...] | None = None  # (x, y of the centre, cells in view); (): whole map; None: unchanged
+    speed: int | None = None  # ticks per second until the run reaches this step; None: the lesson's speed
     claims: tuple[Claim, ...] = ()
-    line: int = 0  # line of `when` in the lesson's file, for messages
+    line: int = 0  # line of the key `when` in the lesson's file, for error messages
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """Scenario with the steps in which it is explained."""
+    """Lesson: a scenario, and the steps in which its run is explained."""
 
     title: str
     about: str
     scenario: Scenario
     steps: tuple[Step, ...]
-    speed: int = 30  # ticks per second, for steps without a speed of their own
+    speed: int = 30  # ticks per second for steps without a speed of their own
     ticks: tuple[int, ...] = ()  # tick of each step, as returned by `settled`; (): not computed yet
 
     def shown_at(self, place: int) -> tuple[str, ...] | None:
@@ -120,22 +120,22 @@ class Lesson:
         return next((step.shown for step in reversed(self.steps[: place + 1]) if step.shown is not None), None)
 
     def heat_at(self, place: int) -> str:
-        """Return the kind of heat map at the step with index `place`."""
+        """Return the kind of heat map that is shown at the step with index `place`."""
         return next((step.heat for step in reversed(self.steps[: place + 1]) if step.heat is not None), "off")
 
     def camera_at(self, place: int) -> tuple[float, ...] | None:
-        """Return the camera at the step with index `place`, as in Step.camera; None: the lesson has no camera."""
+        """Return the camera at the step with index `place`, in the form of Step.camera; None: the lesson sets none."""
         said = [step.camera for step in self.steps[: place + 1] if step.camera is not None]
         has_any = any(step.camera is not None for step in self.steps)
         return said[-1] if said else () if has_any else None
 
     def speed_at(self, place: int) -> int:
-        """Return the speed up to the step with index `place`, in ticks per second."""
+        """Return the speed at which the run approaches the step with index `place`, in ticks per second."""
         return self.steps[place].speed or self.speed
 
 
 def settled(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> tuple[int, ...]:
-    """Return the tick of each step.
+    """Run a lesson and return the tick of each step.
 
     Raises:
         ConfigError: a step is never reached; the message begins with its line.
@@ -144,7 +144,7 @@ def settled(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> tuple[int, ...]:
 
 
 def broken_claims(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> list[str]:
-    """Return an error message for each claim and each marked answer that the run contradicts, with line and step."""
+    """Return an error message, with line and step, for each claim and each marked answer that the run contradicts."""
     found = list[str]()
     for world, index in _run_steps(lesson, specs):
         for claim in lesson.steps[index].claims:
@@ -158,7 +158,7 @@ def broken_claims(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> list[str]:
 
 
 def _wrongly_marked_answers(question: Question, world: World, index: int) -> Iterator[str]:
-    """Yield an error message for each answer whose mark, right or wrong, contradicts the run at the step `index`."""
+    """Yield an error message for each answer whose mark (right or wrong) contradicts the run at the step `index`."""
     for number, claims in enumerate(question.claims, start=1):
         problem = next((text for claim in claims if (text := _claim_problem(claim, world))), "")
         if number - 1 == question.right and problem:
@@ -168,7 +168,7 @@ def _wrongly_marked_answers(question: Question, world: World, index: int) -> Ite
 
 
 def _run_steps(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> Iterator[tuple[World, int]]:
-    """Run a lesson; at each step, yield the world and the index of the step."""
+    """Run a lesson, and yield the world and the index of the step whenever a step is reached."""
     world = build_world(lesson.scenario, specs, watched=True)
     for index, step in enumerate(lesson.steps):
         if step.when is not None:
@@ -181,7 +181,7 @@ def _run_steps(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> Iterator[tuple
 
 
 def _run_to_condition(world: World, when: When) -> None:
-    """Advance the world until the condition of a step holds; raise a ConfigError if it never does."""
+    """Advance the world until the condition of a step holds; raise a ConfigError if the condition never holds."""
     if when.tick is not None:
         _run_to_tick(world, when.tick)
         return
@@ -205,7 +205,7 @@ def _run_to_tick(world: World, tick: int) -> None:
 
 
 def _early_end_phrase(world: World, label: str) -> str:
-    """Return a phrase for an error message, saying that an agent is done already; "" if the agent is active."""
+    """Return a phrase for an error message which says that an agent is done already; "" if the agent is active."""
     walker = named(world, label)
     is_over = walker.agent.status is not Status.ACTIVE
     return f"{label} was at its end ({walker.state_word}) already in tick {world.tick:,}; " if is_over else ""
@@ -225,7 +225,7 @@ def _has_event_happened(walker: Walker, event: str) -> bool:
 
 
 def named(world: World, label: str) -> Walker:
-    """Return the walker with this label; raise a ConfigError if the run has removed it."""
+    """Return the walker with this label; raise a ConfigError if it has been removed during the run."""
     found = next((walker for walker in world.walkers if walker.label == label), None)
     if found is None:
         raise ConfigError(f"{label} is not there any more in tick {world.tick:,}: the run has removed it")
@@ -241,7 +241,7 @@ def _claim_problem(claim: Claim, world: World) -> str:
     """Return an error message if a claim is false, else ""."""
     try:
         return _contradiction_of(claim, world)
-    except ConfigError as error:  # the run has removed the agent
+    except ConfigError as error:  # the agent has been removed during the run
         return str(error)
 
 

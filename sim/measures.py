@@ -10,7 +10,7 @@ from sim.metrics import Metrics
 Number = int | float | None
 
 WHOLE, RATIO, COST, OPTIONAL, SHARE = "whole", "ratio", "cost", "optional", "share"
-"""Formats of a number in a panel (ui/model/wording.py). SHARE: the number, followed by back_move_share in percent."""
+"""Formats of a measure in a panel (ui/model/wording.py). SHARE: the number, then the share of back-moves in percent."""
 
 
 @dataclass(frozen=True)
@@ -20,37 +20,37 @@ class InPanel:
     If space is short, measures with high positions are left out first.
     """
 
-    place: int  # position, from 1
-    name: str  # name in the footer
-    short: str = ""  # name if the panel is narrow or the window shows many panels; "": `name`
-    form: str = WHOLE  # format of the number
-    is_rare: bool = False  # whether to hide it while it is 0 or None, as it always is for most agents
+    place: int  # position among the measures of the footer, from 1; high positions are left out first
+    name: str  # name of the measure in the footer
+    short: str = ""  # shorter name for narrow panels, or if the window shows many panels; "": `name`
+    form: str = WHOLE  # format of the number: WHOLE, RATIO, COST, OPTIONAL or SHARE
+    is_rare: bool = False  # whether to hide the measure while its value is 0 or None, as for most agents
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One quality measure with its names and formats."""
+    """Declaration of one quality measure: its names, its meaning and its formats."""
 
-    key: str  # attribute of sim.metrics.Metrics, and name in results and in CSV files
-    title: str  # heading of its column in the comparison of agents
-    words: str  # description of what it counts
-    digits: int = 0  # digits after the decimal point in the comparison; 0: a whole number
-    width: float = 74.0  # width of its column in design units; 0: it has no column, only CSV files contain it
-    panel: InPanel | None = None  # position and format in panels; None: not shown there
-    warns: str = ""  # key of a measure; while that one is not zero, this one is shown in orange
+    key: str  # attribute of sim.metrics.Metrics with the value, and name of the measure in results and in CSV files
+    title: str  # heading of the measure's column in the comparison of agents
+    words: str  # description of what the measure counts
+    digits: int = 0  # digits after the decimal point in the comparison of agents; 0: a whole number
+    width: float = 74.0  # width of the measure's column in design units; 0: no column, only CSV files contain it
+    panel: InPanel | None = None  # position and format in the footers of panels; None: not shown there
+    warns: str = ""  # key of a measure: while its value is not zero, this measure is shown in orange; "": never
 
     @property
     def kind(self) -> type:
-        """Return the type of its numbers."""
+        """Return the type of the measure's values, int or float."""
         return float if self.digits else int
 
     def of(self, metrics: Metrics) -> Number:
-        """Return its number for an agent."""
+        """Return the value of this measure for an agent."""
         value: Number = getattr(metrics, self.key)
         return value
 
     def is_warning(self, metrics: Metrics) -> bool:
-        """Return whether to show the number of an agent in orange."""
+        """Return whether to show the value of this measure for an agent in orange."""
         return bool(self.warns and getattr(metrics, self.warns))
 
 

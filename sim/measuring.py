@@ -1,4 +1,4 @@
-"""Measuring: true distances to the shared goal, and the count of non-optimal moves based on them.
+"""Count of non-optimal moves, based on true distances to the shared goal.
 
     measuring.walked(agent, metrics, position, rows)    judge moves made on the present map, or queue them
     measuring.spend(ticks)                  judge queued moves, with the expansions allowed for `ticks` ticks
@@ -6,8 +6,8 @@
     measuring.changed(goal, aim)            call after the change; `aim` is a cell near which distances are needed next
     measuring.knows(agent)                  whether all moves of an agent have been judged
     measuring.will_know(agent)              whether all of them have been or can still be judged
-    measuring.distance(cell)                the true distance from a cell to the shared goal
-    measuring.distance_within(cell, expansions)     the same, or None if it takes more expansions
+    measuring.distance(cell)                true distance from a cell to the shared goal
+    measuring.distance_within(cell, expansions)     true distance, or None if computing it takes more expansions
 
 A true distance is the cost of the cheapest path to the shared goal on the present map. To judge a move is to decide
 with true distances whether it was non-optimal: whether it brought the agent nearer to the goal by less than its cost.
@@ -32,9 +32,9 @@ from sim.kernels.search import begin, new_search, stamped_nodes
 from sim.kernels.stale import GenerationTable
 
 A_TICK = 20_000
-"""Maximum number of expansions for measuring per tick in a window; they take about 1 ms."""
+"""Maximum number of expansions per tick for true distances in a window; they take about 1 ms."""
 
-# Just before the map changes, queued moves get the expansions of this many ticks; such a frame takes long anyway.
+# Number of ticks whose expansions queued moves get just before the map changes. Such a frame takes long anyway.
 _TICKS_BEFORE_CHANGE = 2
 
 _UNLIMITED = int(distance.UNLIMITED)
@@ -45,13 +45,13 @@ _count = CachedDispatch(referee.count_nonoptimal)  # kernel that judges moves
 
 @dataclass
 class _QueuedMoves:
-    """Queued moves of one agent that have not been judged yet."""
+    """Moves of one agent that wait to be judged as optimal or non-optimal."""
 
     agent: int  # agent id
     metrics: np.ndarray  # referee.METRICS of the agent, to which non-optimal moves are added
-    position: int  # cell of the agent before the first row
-    rows: np.ndarray  # log.ROW per tick
-    next: int = 0  # index of the first row that has not been judged
+    position: int  # cell of the agent before the move in the first row
+    rows: np.ndarray  # log.ROW[ticks]: rows of the agent, one per tick, that contain its moves
+    next: int = 0  # index of the first row whose move has not been judged
 
 
 class OptimalityTracker:
@@ -65,9 +65,10 @@ class OptimalityTracker:
             new_search(grid.cells if is_on else 0, is_bucketed=is_on, is_reused=not is_watched)
         )
         self._is_search_stale = True
-        self._earlier_expansions = 0  # expansions of all searches before the present one
+        self._earlier_expansions = 0  # number of expansions of all backward searches before the present one
         self._waiting: list[_QueuedMoves] = []
-        self._unmeasurable_ids: set[int] = set()  # ids of agents with dropped moves, so their counts stay unknown
+        # Ids of agents of which some moves could not be judged, so that their number of non-optimal moves is unknown.
+        self._unmeasurable_ids: set[int] = set()
 
     @property
     def expansions(self) -> int:
@@ -75,16 +76,16 @@ class OptimalityTracker:
         return self._earlier_expansions + int(self._backward_search.control["expansions"][0])
 
     def stamped(self) -> GenerationTable:
-        """Return the table of the backward search, so that keyframes can leave out records of earlier searches."""
+        """Return the node table of the backward search, so that keyframes can leave out nodes of earlier searches."""
         return stamped_nodes(self._backward_search)
 
     @property
     def is_waiting(self) -> bool:
-        """Return whether moves are queued."""
+        """Return whether moves of any agent are waiting to be judged."""
         return bool(self._waiting)
 
     def knows(self, agent: int) -> bool:
-        """Return whether all moves of an agent have been judged."""
+        """Return whether all moves of an agent have been judged as optimal or non-optimal."""
         if not self.is_on or agent in self._unmeasurable_ids:
             return False
         return all(walk.agent != agent for walk in self._waiting)
@@ -101,8 +102,8 @@ class OptimalityTracker:
         Args:
             agent: agent id.
             metrics: referee.METRICS of the agent, to which the number of non-optimal moves is added.
-            position: cell of the agent before the first row.
-            rows: legal rows, all on the present map.
+            position: cell of the agent before the move in the first row.
+            rows: legal log rows, all written on the present map.
         """
         if not self.is_on or agent in self._unmeasurable_ids:
             return
@@ -141,7 +142,7 @@ class OptimalityTracker:
         self.goal, self._aim_cell, self._is_search_stale = goal, aim, True
 
     def _judge(self, allowed: int) -> None:
-        """Judge queued moves with at most `allowed` expansions; moves that need more remain in the queue."""
+        """Judge queued moves with at most `allowed` expansions in total; the moves that remain stay in the queue."""
         is_limited = allowed < _UNLIMITED
         end = self.expansions + allowed if is_limited else 0
         while self._waiting:
@@ -169,14 +170,14 @@ class OptimalityTracker:
         return self._within(self._search_for_cell(cell), cell, expansions if self.is_on else _UNLIMITED)
 
     def cheapest_way(self, cell: int) -> tuple[float, int | None]:
-        """Return cost and number of moves of the cheapest path from a cell to the goal; infinity and None: no path."""
+        """Return cost and number of moves of the cheapest path from a cell to the goal; (infinity, None): no path."""
         backward = self._search_for_cell(cell)
         found = self._within(backward, cell, _UNLIMITED)
         assert found is not None
         return found, int(distance.moves_between(self._grid.ground, backward, cell)) if found < inf else None
 
     def _search_for_cell(self, cell: int) -> Any:
-        """Return the backward search; if measuring is off, a new one that heads for this cell and is used once."""
+        """Return a backward search from the goal: the shared one, or a new one for this cell if measuring is off."""
         if self.is_on:
             return self._fresh()
         backward = new_search(self._grid.cells, is_bucketed=True, is_reused=True)
@@ -184,7 +185,7 @@ class OptimalityTracker:
         return backward
 
     def _within(self, backward: Any, cell: int, expansions: int) -> float | None:
-        """Return the true distance of a cell by a search; None if that needs more than `expansions` expansions."""
+        """Return the true distance of a cell by a backward search; None: it takes more than `expansions` expansions."""
         found = float(distance.true_distance(self._grid.ground, backward, cell, expansions))
         return None if found == distance.UNKNOWN else found
 

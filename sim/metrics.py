@@ -1,4 +1,4 @@
-"""Quality measures of one agent's walk, in the terms of the papers. The referee's kernel counts them.
+"""Quality measures of one agent's walk, in the terms of the papers. Most are counted by the referee's kernel.
 
 Counts are added up from the first tick on, over all trials. A trial is one walk from start to goal; agents that learn
 may make several.
@@ -12,24 +12,24 @@ import numpy as np
 
 @dataclass(frozen=True)
 class OwnCounts:
-    """Numbers that only the agent itself can count."""
+    """Counts of an agent that only the agent itself can keep, not the referee."""
 
-    memory: int = 0  # maximum number of cells open and closed at once, plus cells with learned h
+    memory: int = 0  # maximum number of cells that were open or closed at the same time, plus cells with learned h
     database: int = 0  # bytes of the data computed before the run
-    climbed: int = 0  # steps of hill climbing
+    climbed: int = 0  # number of steps of hill climbing so far
     max_climbed: int = 0  # maximum number of steps of hill climbing in one tick
 
 
 @dataclass(frozen=True)
 class Metrics:
-    """Counts of one agent so far, and the numbers derived from them."""
+    """Counts of one agent so far, and the quality measures derived from them."""
 
     cost: float
     moves: int
     waits: int
     back_moves: int
     bounces: int
-    nonoptimal_moves: int | None  # None: not counted for this agent, or not known
+    nonoptimal_moves: int | None  # number of non-optimal moves; None: not counted for this agent, or not known
     revisits: int  # moves onto cells visited before: moves + trials - number of distinct cells
     longest_stay: int  # maximum number of visits of one cell
     expansions: int
@@ -37,34 +37,34 @@ class Metrics:
     traced: int  # number of parent pointers followed to make paths
     over_budget: int  # number of ticks with more expansions than the budget; papers disqualify such agents
     restarts: int  # number of searches begun again after a change
-    first_move: int | None  # tick of the first move; None: not yet
-    twentieth_move: int | None  # tick of the twentieth move; None: not yet
-    cap_hits: int  # number of ticks with the largest depth of lookahead or the longest climb
-    reentries: int  # number of ticks on a cell visited before, heading for the goal instead of a subgoal
+    first_move: int | None  # tick of the first move; None: the agent has not moved yet
+    twentieth_move: int | None  # tick of the twentieth move; None: the agent has made fewer moves
+    cap_hits: int  # number of ticks in which the lookahead had its maximum depth or a climb its maximum length
+    reentries: int  # number of ticks in which the agent, on a cell visited before, headed for its goal, not a subgoal
     trial: int  # number of the present trial, from 1; all counts above include the earlier trials
     trial_cost: float  # cost walked in the present trial
-    trial_ticks: int  # ticks in the present trial
-    optimal: float  # cost of the cheapest path from the start, on the map on which the goal was set; infinity: none
-    optimal_moves: int | None  # moves of that path; None: there is no path
-    memory: int  # number of cells, as OwnCounts.memory
-    database: int  # bytes, as OwnCounts.database
+    trial_ticks: int  # number of ticks in the present trial
+    optimal: float  # cost of the cheapest path from the start, on the map on which the goal was set; infinity: no path
+    optimal_moves: int | None  # number of moves of the cheapest path; None: there is no path
+    memory: int  # number of cells in the agent's memory, as defined in OwnCounts.memory
+    database: int  # bytes of the data computed before the run
     climbed: int
     max_climbed: int
-    is_being_measured: bool = False  # whether `nonoptimal_moves` is None only until queued moves have been judged
+    is_being_measured: bool = False  # whether `nonoptimal_moves` is None only because queued moves are not judged yet
 
     @property
     def suboptimality(self) -> float | None:
-        """Return the cost walked in the present trial / optimal cost; None if there is no path."""
+        """Return the ratio: cost walked in the present trial / cost of the cheapest path; None if there is no path."""
         return _cost_ratio(self.trial_cost, self.optimal)
 
     @property
     def game_time(self) -> float | None:
-        """Return the ticks of the present trial / moves of the cheapest path; None if there is no path."""
+        """Return the ratio: ticks of the present trial / moves of the cheapest path; None if there is no path."""
         return time_ratio(self.trial_ticks, self.optimal_moves)
 
     @property
     def back_move_share(self) -> float | None:
-        """Return back-moves in percent of non-optimal moves, as plotted in "Time-Bounded Best-First Search".
+        """Return the back-moves in percent of all non-optimal moves, as plotted in "Time-Bounded Best-First Search".
 
         The result is None if there are no non-optimal moves or their number is unknown.
         """
@@ -72,7 +72,7 @@ class Metrics:
 
     @property
     def mean_expansions(self) -> float | None:
-        """Return expansions per move; None before the first move."""
+        """Return the mean number of expansions per move; None before the first move."""
         return self.expansions / self.moves if self.moves else None
 
 
@@ -80,7 +80,7 @@ class Metrics:
 class Trial:
     """Counts of one walk from start to goal by an agent that keeps its learned values for the next walk."""
 
-    number: int  # number of the trial, from 1
+    number: int  # ordinal number of the trial, from 1
     cost: float
     ticks: int
     moves: int
@@ -109,10 +109,10 @@ class TrialCounts:
     h_changes: int = 0
 
     def since(self, began: "TrialCounts", measures: bool) -> Trial:
-        """Return the counts of a trial.
+        """Return the counts of one trial, by subtracting the counts at its beginning from the counts at its end.
 
         Args:
-            began: counts when the trial began; `self` has the counts at its end.
+            began: counts at the beginning of the trial; `self` has the counts at its end.
             measures: whether all moves of the trial have been judged as optimal or non-optimal.
         """
         return Trial(
@@ -152,14 +152,14 @@ def read_metrics(
     own: OwnCounts,
     is_being_measured: bool = False,
 ) -> Metrics:
-    """Return the measures of an agent as plain Python numbers.
+    """Return the quality measures of an agent as plain Python numbers.
 
     Args:
-        record: the record of referee.METRICS of the agent.
+        record: record of referee.METRICS with the agent's counts.
         optimal: cost and number of moves of the cheapest path.
         measures: whether all moves have been judged as optimal or non-optimal.
         began: counts at the beginning of the present trial.
-        own: numbers counted by the agent itself.
+        own: counts kept by the agent itself.
         is_being_measured: whether moves are queued that will be judged later.
     """
     m = dict(zip(record.dtype.names, record.item(), strict=True))

@@ -36,10 +36,10 @@ DIAGONAL = Param("diagonal", float, octile.DIAGONAL, "cost of a diagonal move", 
 
 @dataclass(frozen=True)
 class Movement:
-    """Movement rule and cost of a diagonal move."""
+    """Movement rule of a map, and the cost of a diagonal move."""
 
-    rule: str = EIGHT  # key of WORDS
-    diagonal: float = octile.DIAGONAL  # cost of a diagonal move; 2, the cost of two straight moves, if there are none
+    rule: str = EIGHT  # movement rule: FOUR, EIGHT, CUT or SQUEEZE
+    diagonal: float = octile.DIAGONAL  # cost of a diagonal move; always 2 under the rule FOUR, which has none
 
     def __post_init__(self) -> None:
         assert self.rule in WORDS, self.rule
@@ -52,7 +52,7 @@ class Movement:
 
     @property
     def needed(self) -> int:
-        """Return how many of its two shoulders, the cells beside it, must be passable for a diagonal move.
+        """Return how many of the two shoulders (cells adjacent to both ends) of a diagonal move must be passable.
 
         Shoulders must be of the same type (ground or water) as the cells of the move. The result 3 means that there are
         no diagonal moves, because there are only two shoulders.
@@ -61,15 +61,15 @@ class Movement:
 
     @property
     def dearest(self) -> float:
-        """Return the cost of the most expensive move."""
+        """Return the cost of the most expensive move, diagonal or straight."""
         return self.diagonal if self.has_diagonals else 1.0
 
     @property
     def words(self) -> str:
-        """Return a description: the rule, and the cost of a diagonal move unless it is sqrt(2)."""
+        """Return a description of the rule, with the cost of a diagonal move unless that is sqrt(2)."""
         is_usual = not self.has_diagonals or self.diagonal == octile.DIAGONAL
         return WORDS[self.rule] if is_usual else f"{WORDS[self.rule]}, a diagonal costs {self.diagonal:.4g}"
 
 
 USUAL = Movement()
-"""Movement of the benchmarks, and of every file that does not specify it."""
+"""Movement rule and cost of the MovingAI benchmarks, and of every file that does not specify them."""

@@ -1,4 +1,4 @@
-"""Declared parameters, and the exception for all errors that a user can cause."""
+"""Declarations of parameters with their legal values, and the exception for all errors that a user can cause."""
 
 import difflib
 import math
@@ -44,27 +44,27 @@ def typed_text(text: str) -> str:
 
 
 def nearest(name: object, known: Iterable[str]) -> str:
-    """Return "; did you mean 'x'?" for the nearest known name, or "" if no name is similar."""
-    # Only the beginning of the name is compared, because a file may contain a very long name.
+    """Return the phrase "; did you mean 'x'?" for the most similar known name, or "" if no name is similar."""
+    # Only the first 80 characters are compared, because a file may contain a very long name.
     near = difflib.get_close_matches(str(name)[:80], list(known), n=1, cutoff=0.6)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """Return "; did you mean 'x'?" for the nearest known name, or a list of all names if no name is similar."""
+    """Return "; did you mean 'x'?" for the most similar known name; if none is similar, a list of all known names."""
     names = [str(k) for k in known]
     return nearest(name, names) or (f"; known: {', '.join(names)}" if names else "")
 
 
 class Named(Protocol):
-    """Interface of an algorithm with a name as in panels and papers, such as `TB-WA*` for the key `tb-wa`."""
+    """Interface of an object with a name for display, such as the algorithm `TB-WA*`, which has the key `tb-wa`."""
 
     @property
     def name(self) -> str: ...
 
 
 def unknown_agent(name: object, specs: Mapping[str, Named]) -> str:
-    """Return the end of an error message about an unknown agent: the nearest key, or how to add one from a file."""
+    """Return the end of an error message about an unknown agent: a similar key, or how to add an agent from a file."""
     word = str(name)[:40]
     asked = re.split(r"[,=(]", word)[0].strip().lower()  # `tb-wa,weight=3` means `tb-wa` with a wrong separator
     keys = {spec.name.lower(): key for key, spec in specs.items()}
@@ -92,14 +92,14 @@ class Param:
     name: str
     kind: type  # bool, int, float or str
     default: Value
-    help: str  # description of its meaning, with the unit of a number
-    low: float | None = None  # minimum of a number; None: no minimum
-    high: float | None = None  # maximum of a number; None: no maximum
-    choices: tuple[str, ...] = ()  # legal values if `kind` is str
-    symbol: str = ""  # letter that papers use for it, shown in headers; "": none
-    step: float | None = None  # amount by which a + or - button changes the value
-    label: str = ""  # label in forms; "": `name`
-    zero: str = ""  # word that means the value 0, such as "none" for a limit; "": no such word
+    help: str  # description of the parameter, with the unit of a number
+    low: float | None = None  # minimum legal value of a number; None: no minimum
+    high: float | None = None  # maximum legal value of a number; None: no maximum
+    choices: tuple[str, ...] = ()  # legal values of a parameter of type str
+    symbol: str = ""  # letter that papers use for the parameter, shown in panel headers; "": no letter
+    step: float | None = None  # amount by which a + or - button changes the value; None: not specified
+    label: str = ""  # label of the parameter in forms; "": `name` is shown
+    zero: str = ""  # word that users type and see for the value 0, such as "none" for a limit; "": no such word
 
     def parse(self, value: object, where: str = "") -> Value:
         """Return the legal value that `value` represents.
@@ -142,13 +142,13 @@ class Param:
         return f"; did you mean '{near[0]}'?" if near else ""
 
     def text(self, value: Value) -> str:
-        """Return a value as text for display: as a word such as "on" if there is one, else as a number or text."""
+        """Return a value as text for display: a word such as "on" if the value has one, else the value itself."""
         if self.zero and value == 0:
             return self.zero
         return ("on" if value else "off") if self.kind is bool else f"{value}"
 
     def expected(self) -> str:
-        """Return a description of the legal values, for messages."""
+        """Return a description of the legal values for error messages, such as "a whole number of at least 1"."""
         if self.kind is bool:
             return "true or false"
         if self.kind is str:
@@ -166,7 +166,7 @@ class Param:
         return f"{int(bound):,}" if self.kind is int else f"{bound:,.12g}"
 
     def describe(self) -> dict[str, Any]:
-        """Return everything about this parameter as plain data, for `agents --json`."""
+        """Return the declaration of this parameter as plain data, for the output of `agents --json`."""
         return {
             "name": self.name,
             "type": self.kind.__name__,
@@ -205,7 +205,7 @@ def _as_float(value: int | float | str) -> float | None:
 def parse_params(
     params: Iterable[Param], given: Mapping[str, object], where: str, problems: list[str]
 ) -> dict[str, Value]:
-    """Return legal values for all parameters.
+    """Check given values and return legal values for all parameters, with defaults for missing and illegal ones.
 
     Args:
         params: parameters for which values are returned.

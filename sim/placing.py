@@ -1,4 +1,4 @@
-"""Starts and goals for the agents of a group: drawn at random, possibly from zones, or taken from a problem list.
+"""Placing of the agents of a group: starts and goals drawn at random, possibly from zones, or from a problem list.
 
 A placing is a rule for these starts and goals. It is applied once, when a scenario is read; from then on every agent
 has a start and a goal of its own. This module also computes cheapest paths.
@@ -24,16 +24,16 @@ from sim.kernels.search import begin, new_search
 from sim.params import ConfigError
 
 Zone = tuple[Pair, Pair]
-"""Rectangle of cells: two opposite corner cells, which belong to it."""
+"""Rectangle of cells, given by two opposite corner cells, which belong to the rectangle."""
 
-_TRIES = 200  # maximum number of pairs to try per agent, before a placing counts as impossible
-_HOPELESS = 2000  # maximum number of pairs to try for all agents while none has been suitable
-_TELL_EVERY = 8  # pairs to try between two reports of progress; each try may search the whole map
+_TRIES = 200  # number of pairs (start, goal) to try per agent before the placing is reported as impossible
+_HOPELESS = 2000  # number of pairs to try in total, if none is suitable, before the placing is reported as impossible
+_TELL_EVERY = 8  # number of pairs to try between two progress reports; each try may search the whole map
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Placing with starts and goals drawn at random: pairs of free cells with a path between them."""
+    """Placing that draws starts and goals at random: pairs of free cells with a path between them."""
 
     seed: int = 0
     min_cost: float = 0.0  # minimum cost of the cheapest path from start to goal
@@ -43,7 +43,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Listed:
-    """Placing with the starts and goals of a problem list."""
+    """Placing that takes starts and goals from a problem list."""
 
     ends: tuple[tuple[Pair, Pair], ...]
 
@@ -52,9 +52,9 @@ Placing = Drawn | Listed
 
 
 def spread(config: AgentConfig, count: int, placing: Placing, grid: Grid) -> list[AgentConfig]:
-    """Return `count` agents like `config`, each with its own start and goal.
+    """Return the configurations of a group: `count` copies of `config`, each with its own start and goal.
 
-    The agents form a group with the name of `config`. There are fewer than `count` if a problem list is shorter.
+    The group is named after `config`. It has fewer than `count` agents if the problem list is shorter.
 
     Raises:
         ConfigError: not enough pairs of cells were found.
@@ -64,13 +64,13 @@ def spread(config: AgentConfig, count: int, placing: Placing, grid: Grid) -> lis
 
 
 def one_of(config: AgentConfig, place: int) -> AgentConfig:
-    """Return one agent of a group with the name of `config`. `place`: index of the agent in the group, from 0."""
+    """Return the configuration of a member of the group named after `config`. `place`: index of the member, from 0."""
     group = config.label or config.kind
     return replace(config, label=with_end(group, f" {place + 1}"), group=group)
 
 
 def on_other_map(agents: Iterable[AgentConfig], grid: Grid, seed: int) -> list[AgentConfig]:
-    """Return the same agents for another map.
+    """Adapt agents to another map, and return their new configurations.
 
     Members of groups with starts or goals of their own get new ones, drawn on the new map; groups of equal size get the
     same starts and goals. All other agents use the shared start and goal.
@@ -101,7 +101,7 @@ def _is_placed_member(config: AgentConfig) -> bool:
 
 
 def _far_pairs(count: int, grid: Grid, seed: int) -> list[tuple[Pair, Pair]]:
-    """Draw pairs whose cheapest path costs at least a quarter of the longer side of the map; if too few, any pairs."""
+    """Draw pairs (start, goal) that are at least a quarter of the map's longer side apart; if too few, any pairs."""
     for far in (max(grid.width, grid.height) / 4, 0.0):
         with suppress(ConfigError):
             return list(_drawn(Drawn(seed, far), count, grid))
@@ -109,12 +109,12 @@ def _far_pairs(count: int, grid: Grid, seed: int) -> list[tuple[Pair, Pair]]:
 
 
 def cheapest(grid: Grid, start: int, goal: int) -> float:
-    """Return the cost of the cheapest path between two free cells; infinity: there is none."""
+    """Return the cost of the cheapest path between two free cells; infinity: there is no path."""
     return cheapest_way(grid, start, goal)[0]
 
 
 def cheapest_way(grid: Grid, start: int, goal: int) -> tuple[float, int | None]:
-    """Return cost and number of moves of the cheapest path between two free cells; infinity and None: there is none."""
+    """Return cost and number of moves of the cheapest path between two free cells; (infinity, None): no path."""
     search = new_search(grid.cells, is_bucketed=True, is_reused=True)
     way = scratch("way", grid.cells, np.int32, is_reused=True)
     length, _ = solve(grid.ground, bare(search), start, goal, way)
@@ -122,9 +122,9 @@ def cheapest_way(grid: Grid, start: int, goal: int) -> tuple[float, int | None]:
 
 
 def cheapest_ways(grid: Grid, starts: Sequence[int], goal: int) -> list[tuple[float, int | None]]:
-    """Return cost and number of moves of the cheapest path from each start to one goal.
+    """Return for each start the cost and number of moves of the cheapest path to one goal; (infinity, None): no path.
 
-    If there are several starts, one backward search from the goal finds the paths of all.
+    If there are several starts, one backward search from the goal finds all paths.
     """
     if len(starts) <= 1:
         return [cheapest_way(grid, start, goal) for start in starts]
@@ -140,7 +140,7 @@ def cheapest_ways(grid: Grid, starts: Sequence[int], goal: int) -> list[tuple[fl
 def may_have_changed(
     grid: Grid, starts: Sequence[int], goals: Sequence[int], costs: Sequence[float], changed: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.bool_]:
-    """Return which cheapest paths may have changed after a map change.
+    """Return a mask of the cheapest paths that may be different after a map change.
 
     Args:
         grid: map after the change.
@@ -159,7 +159,7 @@ def may_have_changed(
 
 
 def _drawn(placing: Drawn, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]]:
-    """Yield `count` pairs of start and goal; raise a ConfigError if too few are found."""
+    """Yield `count` random pairs (start, goal) as the placing demands; raise a ConfigError if too few are found."""
     chance = random.Random(placing.seed)
     starts, goals = (_free_cells(grid, zone) for zone in (placing.start_zone, placing.goal_zone))
     found, tried, dearest = 0, 0, 0.0
@@ -183,7 +183,7 @@ def _drawn(placing: Drawn, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]
 
 
 def _free_cells(grid: Grid, zone: Zone | None) -> Sequence[int]:
-    """Return the free cells of a zone, or of the whole map; raise a ConfigError if there are none."""
+    """Return the free cells of a zone, or of the whole map if `zone` is None; raise a ConfigError if there are none."""
     (x0, x1), (y0, y1) = (sorted(p) for p in zip(*zone, strict=True)) if zone else ((0, grid.width), (0, grid.height))
     ys, xs = grid.free_map[y0 : y1 + 1, x0 : x1 + 1].nonzero()
     cells: list[int] = ((ys + y0) * grid.width + xs + x0).tolist()

@@ -1,7 +1,7 @@
 """Prepared data: computed for agents before the run, such as abstractions, databases of subgoals, solved problems.
 
-    prepared = fetch(recipe, grid)                  return the data for this map: from memory, from disk, or made now
-    for step in obtain(recipe, grid): show(step)    do the same in steps; to cancel, stop the iteration
+    prepared = fetch(recipe, grid)                  return the data for this map: from memory, disk, or computed now
+    for step in obtain(recipe, grid): show(step)    fetch the data in steps; to cancel, stop the iteration
     spec.prepare(problem, params, stopwatch)        return an iterator of such steps for all data that an agent needs
 
 An agent fetches data in its constructor before the run, or between two ticks when the world notifies it of a map
@@ -9,9 +9,9 @@ change; never while it plans. The window and the command line first iterate over
 so that fetching then finds all data in memory.
 
 The cache key is a digest of the map (its legal moves, movement rule and cost of a diagonal), the kind, the parameters
-and the version of the recipe. Data never changes once it is made, so agents, branches and keyframes share it. Data
-that was expensive to make is stored in files in the user's cache folder. Files have a checksum; a damaged file is
-ignored, and its data is made again.
+and the version of the recipe. Data never changes once it is computed, so agents, branches and keyframes share it. Data
+that was expensive to compute is stored in files in the user's cache folder. Files have a checksum; a damaged file is
+ignored, and its data is computed again.
 
 The simulation itself reads no clock. To measure the time, a caller passes a stopwatch: a function that returns seconds.
 """
@@ -37,29 +37,29 @@ from sim.movement import RULE
 from sim.params import Value
 
 WORTH_KEEPING = 50_000
-"""Minimum number of expansions for storing data in a file. With fewer, making it again is faster than reading."""
+"""Minimum cost, in expansions, of data that is stored in a file. Cheaper data is computed faster than it is read."""
 
-MEMORY_MB, DISK_MB = 256, 1024  # default limits of the cache in megabytes
+MEMORY_MB, DISK_MB = 256, 1024  # default maximum size of the cache in memory and of its files, in megabytes
 _MB = 1024 * 1024
-_CHECKSUM_BYTES = 16  # length of the checksum at the beginning of a file
+_CHECKSUM_BYTES = 16  # length of the checksum at the beginning of each cache file
 
 
 @dataclass(frozen=True)
 class Step:
-    """Progress of making data."""
+    """Progress report of the computation of prepared data."""
 
     text: str  # description of the present work, for a progress bar
-    share: float  # share of this work that is done, from 0 to 1
+    share: float  # fraction of this work that is done, from 0 to 1
 
 
 @dataclass(frozen=True)
 class Made:
-    """Result of the function `Recipe.make`."""
+    """Newly computed data and its cost, as returned by the function `Recipe.make`."""
 
-    tables: Any  # NamedTuple of arrays, of the class `Recipe.form`
-    expansions: int  # cost: expansions of all searches, plus visits of cells in other work
+    tables: Any  # the data: a NamedTuple of arrays, of the class `Recipe.form`
+    expansions: int  # cost of the computation: expansions of all searches, plus visits of cells in other work
     entries: int = 0  # size as papers count it: number of pairs of regions, or of cells in records
-    pieces: int = 1  # number of such data in a whole database, of which a run needs only one column
+    pieces: int = 1  # number of columns in the whole database if this data is a column of one; else 1
 
 
 Making = Generator[Step, None, Made]
@@ -69,13 +69,13 @@ Stopwatch = Callable[[], float]
 
 @dataclass(frozen=True)
 class Recipe:
-    """Description of one kind of data, with the function that makes it from a map."""
+    """Description of one kind of prepared data, with the function that computes it from a map."""
 
     kind: str  # kind of the data, such as "abstraction"
-    params: tuple[tuple[str, Value], ...]  # parameters on which the data depends
-    make: Callable[[Grid], Making]  # function that makes the data in steps
-    form: type[Any]  # NamedTuple class of the tables
-    version: int = 1  # version of `make`; increment it when the same map and parameters give other tables
+    params: tuple[tuple[str, Value], ...]  # (name, value) of each parameter on which the data depends
+    make: Callable[[Grid], Making]  # generator function that computes the data and yields its progress
+    form: type[Any]  # NamedTuple class of the data
+    version: int = 1  # version of `make`; increment it when `make` gives other data for the same map and parameters
 
     def key(self, grid: Grid) -> str:
         """Return the cache key of the data for this map."""
@@ -88,23 +88,23 @@ class Recipe:
 class Prepared:
     """Data computed before the run. It must not be modified, because agents, branches and keyframes share it."""
 
-    kind: str  # kind of the data, as in its recipe
-    params: tuple[tuple[str, Value], ...]  # parameters on which it depends
-    tables: Any  # NamedTuple of arrays
-    build_expansions: int  # cost of making it, as Made.expansions
-    build_ms: float | None = None  # time of making it in milliseconds; None: not measured
-    disk_bytes: int = 0  # size of its file in bytes; 0: it has no file
-    entries: int = 0  # size as papers count it, as Made.entries
-    pieces: int = 1  # number of such data in a whole database, as Made.pieces
+    kind: str  # kind of the data, such as "abstraction"
+    params: tuple[tuple[str, Value], ...]  # (name, value) of each parameter on which the data depends
+    tables: Any  # the data: a NamedTuple of arrays
+    build_expansions: int  # cost of the computation in expansions, as defined in Made.expansions
+    build_ms: float | None = None  # duration of the computation in milliseconds; None: it was not measured
+    disk_bytes: int = 0  # size of the file with the data, in bytes; 0: there is no file
+    entries: int = 0  # size as papers count it, as defined in Made.entries
+    pieces: int = 1  # number of columns in the whole database if this data is a column of one; else 1
 
     @property
     def bytes(self) -> int:
-        """Return the size of the tables in memory, in bytes."""
+        """Return the size of the data in memory, in bytes."""
         return sum(array.nbytes for array in self.tables)
 
     @property
     def costs(self) -> dict[str, Any]:
-        """Return kind, parameters, sizes, and the costs of making the data, for a line of results."""
+        """Return kind, parameters, sizes and computation costs of the data, as entries for a line of results."""
         return {
             "kind": self.kind,
             **dict(self.params),
@@ -120,17 +120,17 @@ class PreparedCache:
     """Cache of prepared data: recently used data in memory, expensive data also in files."""
 
     folder: Path | None = field(default_factory=lambda: cache_folder() / "prepared")  # None: no files
-    # Data in memory by key, least recently used first.
+    # Data in memory: cache key -> data, ordered from the least to the most recently used.
     held: "OrderedDict[str, Prepared]" = field(default_factory=OrderedDict)
-    memory: int = MEMORY_MB * _MB  # maximum bytes in memory; the data used last stays even if it is larger
-    disk: int = DISK_MB * _MB  # maximum bytes of all files in the folder
+    memory: int = MEMORY_MB * _MB  # maximum size in memory in bytes; the data used last is kept even if it is larger
+    disk: int = DISK_MB * _MB  # maximum size of all files in the folder, in bytes
 
     def limit(self, memory_mb: int, disk_mb: int) -> None:
-        """Change the limits. They take effect when data is next added."""
+        """Change the maximum sizes of the cache. They take effect when data is next added."""
         self.memory, self.disk = memory_mb * _MB, disk_mb * _MB
 
     def get(self, key: str, recipe: Recipe) -> Prepared | None:
-        """Return data from memory or from its file; None: the cache does not have it."""
+        """Return data from memory or from its file; None if the cache has neither."""
         if key in self.held:
             self.held.move_to_end(key)
             return self.held[key]
@@ -140,14 +140,14 @@ class PreparedCache:
         return found
 
     def put(self, key: str, prepared: Prepared) -> Prepared:
-        """Add data, and store it in a file if it was expensive to make; return it with the size of its file."""
+        """Add data to the cache, and write expensive data to a file; return the data with the size of its file."""
         if prepared.build_expansions >= WORTH_KEEPING:
             prepared = self._write(key, prepared)
         self._hold(key, prepared)
         return prepared
 
     def _hold(self, key: str, prepared: Prepared) -> None:
-        """Keep data in memory; evict the least recently used data as long as the size exceeds the limit."""
+        """Keep data in memory; evict the least recently used data until the size is within the limit."""
         self.held[key] = prepared
         size = sum(other.bytes for other in list(self.held.values()))
         while size > self.memory and len(self.held) > 1:
@@ -166,7 +166,7 @@ class PreparedCache:
             content = data[_CHECKSUM_BYTES:]
             if data[:_CHECKSUM_BYTES] != blake2b(content, digest_size=_CHECKSUM_BYTES).digest():
                 return None
-            os.utime(path)  # so that `_make_room` sees it as recently used
+            os.utime(path)  # mark the file as recently used, because `_make_room` deletes the oldest files first
             with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
                 tables = recipe.form(**{name: arrays[name] for name in recipe.form._fields})
                 about = json.loads(bytes(arrays["about"]).decode())
@@ -177,9 +177,9 @@ class PreparedCache:
         return None
 
     def _write(self, key: str, prepared: Prepared) -> Prepared:
-        """Store data in a file and return it with the size of the file.
+        """Write data to a file and return the data with the size of the file.
 
-        If the file cannot be written, the data is returned unchanged, and the next run has to make it again.
+        If the file cannot be written, the data is returned unchanged, and the next run has to compute it again.
         """
         path = self._file_path(key, prepared.kind)
         if path is None or not self.disk:
@@ -196,7 +196,7 @@ class PreparedCache:
         np.savez(file, about=np.frombuffer(about.encode(), np.uint8), **prepared.tables._asdict())
         content = file.getvalue()
         data = blake2b(content, digest_size=_CHECKSUM_BYTES).digest() + content
-        if len(data) > self.disk:  # checked before `_make_room` deletes other files in vain
+        if len(data) > self.disk:  # check this first: `_make_room` would delete all other files in vain
             return prepared
         part = path.with_name(f"{path.name}.{os.getpid()}")
         try:
@@ -214,7 +214,7 @@ class PreparedCache:
         """Delete the least recently used files, so that a new file of `size` bytes fits into the limit."""
         files = []
         for path in folder.iterdir():
-            with suppress(FileNotFoundError):  # another process may delete files at the same time
+            with suppress(FileNotFoundError):  # another process may delete the file at the same time
                 about = path.stat()
                 files.append((about.st_mtime, about.st_size, path))
         for _, length, path in sorted(files, reverse=True):
@@ -224,16 +224,16 @@ class PreparedCache:
 
 
 SHELF = PreparedCache()
-"""Cache of prepared data of this process."""
+"""Cache of prepared data that is used by this whole process."""
 
 
 def obtain(recipe: Recipe, grid: Grid, stopwatch: Stopwatch | None = None) -> Generator[Step, None, Prepared]:
-    """Return the data for this map from the cache; if it is not there, make it and yield the progress.
+    """Return prepared data for this map from the cache; if it is not cached, compute it and yield the progress.
 
     Args:
         recipe: recipe of the data.
         grid: map.
-        stopwatch: clock in seconds that measures the time of making the data; None: not measured.
+        stopwatch: clock in seconds that measures the time of the computation; None: not measured.
     """
     key = recipe.key(grid)
     found = SHELF.get(key, recipe)
@@ -247,42 +247,42 @@ def obtain(recipe: Recipe, grid: Grid, stopwatch: Stopwatch | None = None) -> Ge
         made = yield from recipe.make(grid)
         build_ms = 1000.0 * (stopwatch() - before) if stopwatch else None
         return SHELF.put(key, _prepared(recipe, made, build_ms))
-    finally:  # also if the caller cancels
+    finally:  # also if the caller cancels the computation
         if being_made is not None:
             del _PREFETCHING[key]
             being_made.set_result(None)
 
 
 def fetch(recipe: Recipe, grid: Grid) -> Prepared:
-    """Return the data for this map; make it if necessary, or wait for the prefetch thread if it is making it."""
+    """Return prepared data for this map: from the cache, or from the prefetch thread, or else compute it now."""
     being_made = _PREFETCHING.get(recipe.key(grid)) if _PREFETCHING else None
     if being_made is not None and not _IS_PREFETCH_THREAD.get():
         being_made.result()
     return _run_to_end(obtain(recipe, grid))
 
 
-_PREFETCHING: dict[str, Future[None]] = {}  # by key: data being made by the prefetch thread
-_IS_PREFETCH_THREAD = ContextVar("is_maker", default=False)  # whether this code runs in the prefetch thread
-_LAST_REQUESTS: dict[int, int] = {}  # by owner: number of its last request; 0: cancelled
+_PREFETCHING: dict[str, Future[None]] = {}  # cache key of data that the prefetch thread is computing -> future
+_IS_PREFETCH_THREAD = ContextVar("is_maker", default=False)  # True while the prefetch thread runs this code
+_LAST_REQUESTS: dict[int, int] = {}  # owner id -> number of the owner's last request; 0: all requests are cancelled
 _PREFETCH_EXECUTOR = ThreadPoolExecutor(1, "ahead")
 
 
 def make_ahead(owner: int, steps: Iterator[Step]) -> None:
-    """Make data ahead in the prefetch thread. A later `fetch` finds it finished, or waits for it.
+    """Compute prepared data in the prefetch thread. A later `fetch` finds the data in the cache, or waits for it.
 
-    Only the last request of an owner is carried out: earlier requests are cancelled, or not begun. Results of the
+    Only the last request of an owner is carried out: earlier requests are cancelled, or not started. Results of the
     simulation do not depend on prefetching.
 
     Args:
         owner: id of the requester.
-        steps: iterator that makes the data. Its map must not be edited meanwhile.
+        steps: iterator that computes the data. The map must not be edited meanwhile.
     """
     _LAST_REQUESTS[owner] = number = _LAST_REQUESTS.get(owner, 0) + 1
     _PREFETCH_EXECUTOR.submit(_prefetch_steps, owner, number, steps)
 
 
 def give_up_ahead() -> None:
-    """Cancel all prefetching. Otherwise the program would wait for the prefetch thread when it ends."""
+    """Cancel all prefetching, so that the program need not wait for the prefetch thread when it exits."""
     _LAST_REQUESTS.update(dict.fromkeys(_LAST_REQUESTS, 0))
 
 
@@ -293,7 +293,7 @@ def _prefetch_steps(owner: int, number: int, steps: Iterator[Step]) -> None:
 
 
 def made_now(recipe: Recipe, grid: Grid) -> Prepared:
-    """Make data without reading or filling the cache, for measurements."""
+    """Compute prepared data without reading or filling the cache, for time measurements."""
     return _prepared(recipe, _run_to_end(recipe.make(grid)), None)
 
 
@@ -303,7 +303,7 @@ def _prepared(recipe: Recipe, made: Made, build_ms: float | None) -> Prepared:
 
 
 def _run_to_end(making: Generator[Step, None, Result]) -> Result:
-    """Run a generator to its end, and return its result."""
+    """Run a generator to its end, and return its return value."""
     while True:
         try:
             next(making)
@@ -313,5 +313,5 @@ def _run_to_end(making: Generator[Step, None, Result]) -> Result:
 
 
 def params_of(params: Mapping[str, Value], *names: str) -> tuple[tuple[str, Value], ...]:
-    """Return some parameters of an agent in the form of `Recipe.params`."""
+    """Return the parameters of an agent with these names, as (name, value) pairs for `Recipe.params`."""
     return tuple((name, params[name]) for name in names)

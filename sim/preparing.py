@@ -1,4 +1,4 @@
-"""Preparation, in steps, of all data that agents need on a map, before these agents are created (prepared.py)."""
+"""Computation, in steps, of all prepared data (prepared.py) that agents need on a map, before they are created."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -16,16 +16,16 @@ def preparing(
     ends: tuple[int, int],
     stopwatch: Stopwatch | None = None,
 ) -> Iterator[Step]:
-    """Make the data of each agent in turn, and yield the progress.
+    """Compute the prepared data of each agent in turn, and yield the progress.
 
-    If the caller stops the iteration, finished data stays in the cache.
+    If the caller stops the iteration, data that is finished stays in the cache.
 
     Args:
         configs: agents that will be created.
         specs: known algorithms by key.
         grid: map.
         ends: shared start and goal.
-        stopwatch: clock in seconds that measures the time of making data; None: not measured.
+        stopwatch: clock in seconds that measures the time of each computation; None: not measured.
     """
     for config in configs:
         spec = specs[config.kind]

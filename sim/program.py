@@ -10,15 +10,15 @@ ROOT = Path(__file__).resolve().parents[1]
 ASSETS = ROOT / "assets"
 """Folder of the examples, lessons, maps and experiments that come with the program."""
 
-IS_INSTALLED = ROOT.name == "_app"  # whether the program was installed as a package
+IS_INSTALLED = ROOT.name == "_app"  # whether the program runs from an installed package, not from a checkout
 
 
 def version() -> str:
-    """Return the version from pyproject.toml; for an installed program, from its package."""
+    """Return the version of the program, from pyproject.toml or, if it is installed, from its package."""
     if IS_INSTALLED:
         return importlib.metadata.version("backmove")
     return str(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
 
 
 NAME = "backmove" if IS_INSTALLED else "python main.py"
-"""Beginning of a command line that starts the program, for messages."""
+"""Command that starts the program, for messages that show a command line."""

@@ -1,4 +1,4 @@
-"""Records of solved problems of a map, made before the run as prepared data (prepared.py).
+"""Records of solved problems of a map, computed before the run as prepared data (prepared.py).
 
 A record is the solution of one problem as a list of cells, compressed by sim/kernels/records.py.
 """
@@ -25,11 +25,11 @@ Pair = tuple[int, int]
 
 
 RECORDS = "records"
-"""Kind of this data, as in `Prepared.kind`."""
+"""Kind of this prepared data, as stored in `Prepared.kind`."""
 
 
 def recipe(params: Mapping[str, Value]) -> Recipe:
-    """Return the recipe of the records for an agent, from its parameters `records` (their number) and `seed`."""
+    """Return the recipe for the records of an agent, from its parameters `records` (number of records) and `seed`."""
     count, seed = int(params["records"]), int(params["seed"])
     return Recipe(RECORDS, params_of(params, "records", "seed"), lambda grid: _make(grid, count, seed), Records)
 
@@ -82,19 +82,19 @@ def _solve_all(grid: Grid, pairs: Sequence[Pair]) -> Iterator[tuple[list[npt.NDA
     with ThreadPoolExecutor(workers) as pool:
         try:
             yield from pool.map(solve, batches)
-        finally:  # if the caller cancels, the remaining batches are not needed
+        finally:  # if the caller cancels the computation, the remaining batches are not solved
             pool.shutdown(cancel_futures=True)
 
 
 class _Solver:
-    """Solver of problems with buffers of its own, so that threads can run several at the same time."""
+    """Solver of problems with its own buffers, so that several threads can run one solver each at the same time."""
 
     def __init__(self, grid: Grid) -> None:
         self.ground, self.search = grid.ground, new_search(grid.cells)
         self.way, self.record = (np.empty(grid.cells, np.int32) for _ in range(2))
 
     def __call__(self, pairs: Sequence[Pair]) -> tuple[list[npt.NDArray[np.int32]], int]:
-        """Return the records of these pairs, and the expansions of all searches."""
+        """Solve the problems of these pairs; return their records, and the number of expansions of all searches."""
         records, expansions = [], 0
         for start, goal in pairs:
             length, spent = kernels.solve(self.ground, self.search, start, goal, self.way, self.record)
@@ -104,7 +104,7 @@ class _Solver:
 
 
 def _tables(grid: Grid, solved: Sequence[npt.NDArray[np.int32]]) -> Records:
-    """Return the records in the form that kernels read."""
+    """Return the records in the form that kernels read: all cells in one array, with offsets, ends and k-d tree."""
     lengths = [record.size for record in solved]
     first = np.array([record[0] for record in solved], np.int64)
     last = np.array([record[-1] for record in solved], np.int64)
@@ -119,9 +119,9 @@ def _tables(grid: Grid, solved: Sequence[npt.NDArray[np.int32]]) -> Records:
 
 
 def tree_order(ends: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Return the order of records in a balanced k-d tree over their ends.
+    """Return the order of records in a balanced k-d tree over their start and end cells.
 
-    The middle record of each part splits the part, along the axes in turn.
+    Each part of the order is split by its middle record, along the axes in turn.
     """
     order = np.arange(len(ends), dtype=np.int32)
     parts = [(0, len(ends), 0)]

@@ -46,15 +46,15 @@ class Referee:
 
         Args:
             grid: true map, which agents may know only in part.
-            measuring: source of true distances to the shared goal, and counter of non-optimal moves.
+            measuring: tracker that computes true distances to the shared goal and counts non-optimal moves.
             seating: cache of the batch plan, invalidated when an agent is stopped.
             notes: list to which messages for the user are appended.
             stopwatch: clock in seconds that measures the planning of each agent, for `planning_s`; None: not measured.
         """
         self.grid, self.measuring, self.notes, self._seating = grid, measuring, notes, seating
         self.stopwatch = stopwatch
-        self.planning_s: dict[int, float] = {}  # by agent id: seconds of planning so far
-        self.last_stop = -1  # last tick in which an agent was stopped; -1: none
+        self.planning_s: dict[int, float] = {}  # agent id -> seconds of planning so far, if there is a stopwatch
+        self.last_stop = -1  # last world tick in which an agent was stopped; -1: none was stopped yet
 
     # --- running and judging agents ---------------------------------------------------------------
 
@@ -79,7 +79,7 @@ class Referee:
                 done += self._advance_and_judge(walker, rows[done : done + step], tick + done, budget)
                 status = walker.agent.status
                 if status is Status.ACTIVE:
-                    continue  # the usual case: the checks below apply only to other statuses
+                    continue  # usual case: the checks below are only for agents that have arrived, stopped or given up
                 if status is Status.AT_GOAL:
                     rows["marks"][done - 1] |= log.ARRIVED
             if status is Status.AT_GOAL:
@@ -91,7 +91,7 @@ class Referee:
         return done
 
     def _advance_and_judge(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
-        """Let the agent act and write `rows`, then judge them and add up its counts; return how many rows are valid."""
+        """Let the agent act and write `rows`, judge its moves and update its counts; return how many rows are valid."""
         count = (
             self._ask_with_stopwatch(walker, rows, tick, budget)
             if self.stopwatch
@@ -114,7 +114,7 @@ class Referee:
         return int(count)
 
     def _ask_with_stopwatch(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
-        """Call `_ask` and add the time that it took to `planning_s`."""
+        """Let an agent act as `_ask` does, and add the time that it took to `planning_s`."""
         assert self.stopwatch is not None
         before = self.stopwatch()
         count = self._ask(walker, rows, tick, budget)
@@ -124,8 +124,8 @@ class Referee:
     def _ask(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
         """Let an agent act and write `rows`; return the number of ticks that it reports as done.
 
-        The code of a user's file may fail, or leave out rows. Its rows are first filled with an invalid number of
-        expansions, so that a row that the code does not write breaks a rule.
+        An agent from a user's file may fail, or leave rows unwritten. So `rows` are first filled with an invalid number
+        of expansions: a row that the agent does not write then counts as a broken rule.
         """
         if not walker.spec.is_own:
             return walker.agent.advance(budget, rows)
@@ -145,7 +145,7 @@ class Referee:
             walker: agent.
             count: number of ticks that it reported.
             asked: number of ticks for which it was called.
-            tick: world tick of the first of them.
+            tick: world tick of the first tick for which it was called.
         """
         problem = None if walker.offence is not None else wrong_count(count, asked)
         if problem is not None:
@@ -153,19 +153,17 @@ class Referee:
         return walker.offence is not None
 
     def _note_first_excess(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> None:
-        """Add a note when an agent from a user's file exceeds its budget for the first time."""
+        """Add a message for the user when an agent from the user's file exceeds its budget for the first time."""
         if walker.metrics[0].over_budget == 1 and rows["expanded"][0] > budget:
             told = f"{walker.label} expanded {int(rows['expanded'][0])} cells, with a budget of {budget}"
             self.notes.append(Note(tick, told))
 
     def _refuse(self, walker: Walker, rows: np.ndarray, row: int, tick: int, budget: int) -> int:
-        """Handle the first row that breaks a rule.
+        """Handle the first row that breaks a rule: refuse its move, or stop the agent; return the number of valid rows.
 
         If the agent does not know the map and reported an illegal move, the move is refused: the agent stays on its
-        cell and is notified, and the tick counts as a wait. In all other cases the agent is stopped.
-
-        Returns:
-            The number of valid rows. A row with a refused move is valid.
+        cell and is notified, and the tick counts as a wait. A row with a refused move is valid. In all other cases the
+        agent is stopped.
         """
         knows_map = walker.spec.runs_in_bulk or walker.spec.is_own
         if knows_map or min(rows["expanded"][row], rows["traced"][row]) < 0:
@@ -192,8 +190,8 @@ class Referee:
     def _known_distance_to_goal(self, walker: Walker) -> float:
         """Return the cost of the cheapest path from an agent to its goal; infinity: there is none, or it is not known.
 
-        It is not known if computing it takes more expansions than `measuring.allowance`. If measuring is off or the
-        agent has a goal of its own, the referee searches for a path only for agents from users' files.
+        The cost is not known if computing it takes more expansions than `measuring.allowance`. If measuring is off or
+        the agent has a goal of its own, the referee searches for a path only for agents from users' files.
         """
         if walker.own_goal is not None or not self.measuring.is_on:
             goal, is_own = self.goal_of(walker), walker.spec.is_own
@@ -215,7 +213,7 @@ class Referee:
         self.last_stop = max(self.last_stop, tick)
         walker.offence = Violation(what, tick, self.grid.xy(walker.position), is_failure)
         walker.agent = StoppedAgent(walker.agent)
-        self._seating.is_void = True  # its batch has to be formed again without it
+        self._seating.is_void = True  # batches have to be formed again without the stopped agent
         self.notes.append(Note(tick, walker.offence.told(walker.label)))
 
     # --- trials -----------------------------------------------------------------------------------
@@ -223,7 +221,7 @@ class Referee:
     def _begin_trial(self, walker: Walker, rows: np.ndarray) -> None:
         """Put an agent that has arrived back on its start, in one tick. While the start is blocked, the agent waits.
 
-        `rows`: row of this tick, which the referee writes here instead of the agent.
+        `rows`: array with the one log row of this tick, which the referee writes here instead of the agent.
         """
         is_possible = self.grid.is_free(walker.start)
         cell = walker.start if is_possible else walker.position
@@ -240,12 +238,12 @@ class Referee:
         stored at that arrival are replaced.
         """
         if walker.spec.keeps_h:
-            self.measuring.finish()  # so that the counts at the end of this trial are final
+            self.measuring.finish()  # judge all queued moves, so that the counts of this trial are final
             del walker.trials[walker.trial - 1 :]
             walker.trials.append(self.unfinished_trial(walker))
 
     def unfinished_trial(self, walker: Walker) -> Trial:
-        """Return the counts of the present trial so far, as a Trial."""
+        """Return the present trial of an agent, with its counts so far."""
         return walker.trial_counts(walker.trial).since(walker.trial_began, self.has_judged(walker))
 
     def has_judged(self, walker: Walker) -> bool:

@@ -23,7 +23,7 @@ RECIPES: dict[str, dict[str, int | str]] = {
     "corner-40": {"kind": "corner", "size": 40},
     "two-corridors": {"kind": "two-corridors", "size": 24},
 }
-"""Recipes by file name without `.map`."""
+"""Recipes of the shipped maps: file name without `.map` -> recipe."""
 
 _INTRODUCTION = """\
 # Where these maps come from
@@ -35,13 +35,13 @@ in place of a file: `map: {generate: {kind: ...}}`. Cells are `[x, y]`, from the
 
 
 def make(name: str) -> Generated:
-    """Generate the shipped map with this name from its recipe."""
+    """Generate the shipped map with this file name (without `.map`) from its recipe."""
     recipe: dict[str, object] = dict(RECIPES[name])
     return generate(recipe.pop("kind"), recipe, name)
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """Yield name and text of every file that belongs into assets/maps."""
+    """Yield name and text of every file that belongs in assets/maps."""
     sections = [_INTRODUCTION]
     for name in RECIPES:
         made = make(name)
@@ -72,7 +72,7 @@ def _cells(cells: Sequence[Point]) -> list[list[int]]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write every file into the folder `arguments[0]`, or into assets/maps without arguments."""
+    """Write all maps and SOURCES.md into the folder `arguments[0]`, or into assets/maps without arguments."""
     folder = Path(arguments[0]) if arguments else FOLDER
     for name, text in files():
         write_atomically(folder / name, text.encode("ascii"))

@@ -1,4 +1,4 @@
-"""Results of runs without a window: one line of plain data per agent, with its outcome and all measures."""
+"""Results of runs without a window: one line of plain data per agent, with its outcome and all quality measures."""
 
 import math
 from collections import Counter, defaultdict
@@ -24,17 +24,17 @@ PLACED = frozenset(
     {"cost", "optimal", "suboptimality", "moves", "back_moves", "nonoptimal_moves", "revisits"}
     | {"expansions", "max_expansions", "restarts", "trial"}
 )
-"""Keys of measures that `result` does not append automatically: it writes them at fixed positions, except for the
-number of the trial, which only `trial_result` writes."""
+"""Keys of measures that `result` writes at fixed positions of a line instead of appending them; and the key of the
+trial, which only `trial_result` writes."""
 
 
 def outcome_of(world: World, walker: Walker, if_active: str) -> str:
-    """Return in one word how an agent ended.
+    """Return the outcome of an agent at the end of a run, in one word such as "reached".
 
     Args:
         world: world at the end of the run.
         walker: agent.
-        if_active: outcome to return for an agent that was still active: the reason why the run ended.
+        if_active: outcome of an agent that is still active, which is the reason why the run ended.
     """
     if walker.offence is not None:
         return FAILED if walker.offence.is_failure else BROKE_RULES
@@ -49,16 +49,16 @@ def outcome_of(world: World, walker: Walker, if_active: str) -> str:
 
 
 class Proofs:
-    """Last tick in which each agent proved that there is no path.
+    """Table of the last tick in which each agent proved that there is no path.
 
-    It is stored here, because the rows of an agent exist only until the next advance.
+    The ticks are stored here, because the log rows of an agent exist only until the next advance.
     """
 
     def __init__(self) -> None:
         self._ticks: dict[int, int] = {}
 
     def look(self, walkers: Iterable[Walker]) -> None:
-        """Update the ticks after an advance.
+        """Store the tick of every agent that has proved in the last advance that there is no path.
 
         Each status is checked before the rows, because reading rows is slow and most agents of a crowd have arrived.
         """
@@ -74,7 +74,7 @@ class Proofs:
 def result(
     world: World, walker: Walker, outcome: str, map_name: str, no_path_tick: int | None = None, **more: Any
 ) -> dict[str, Any]:
-    """Return the result line of an agent.
+    """Return the result line of an agent: a dict with its problem, outcome and quality measures.
 
     The order of keys up to `digest` is published and fixed. All measures without a fixed position follow automatically.
 
@@ -82,9 +82,9 @@ def result(
         world: world at the end of the run.
         walker: agent.
         outcome: how the agent ended, see `outcome_of`.
-        map_name: name of the map for the line.
+        map_name: name of the map to write into the line.
         no_path_tick: tick in which the agent proved that there is no path; None: it did not.
-        more: further entries of the line.
+        more: further entries to append to the line.
     """
     metrics = world.metrics(walker)
     optimal = metrics.optimal if metrics.optimal != float("inf") else None
@@ -121,10 +121,10 @@ def result(
 
 
 def trial_result(line: dict[str, Any], trial: Trial, outcome: str = REACHED) -> dict[str, Any]:
-    """Return the result line of one trial of an agent whose whole result is `line`.
+    """Return the result line of one trial (walk from start to goal) of an agent. `line`: result line of the whole run.
 
-    Numbers that are not counted per trial, such as max_expansions, first_move, planning_ms and digest, are those of the
-    whole run, or None.
+    Values that are not counted per trial, such as max_expansions, first_move, planning_ms and digest, are copied from
+    the whole run, or are None.
     """
     return {
         **line,
@@ -132,7 +132,7 @@ def trial_result(line: dict[str, Any], trial: Trial, outcome: str = REACHED) -> 
         "cost": trial.cost,
         "suboptimality": trial.suboptimality(float("inf") if line["optimal"] is None else line["optimal"]),
         "moves": trial.moves,
-        "back_moves": 0,  # agents that learn have no path to walk back to
+        "back_moves": 0,  # agents that learn h make no back-moves, because they have no path to walk back to
         "nonoptimal_moves": trial.nonoptimal_moves,
         "back_move_share": None,
         "revisits": None,
@@ -155,7 +155,7 @@ Group = tuple[str, str]
 
 
 def group_of(walker: Walker) -> Group:
-    """Return the group of an agent; an agent without a group forms a group of its own."""
+    """Return the group (name, algorithm key) of an agent; an agent without a group forms a group of its own."""
     return walker.config.group or f"{walker.label} {walker.id}", walker.spec.key
 
 
@@ -176,15 +176,15 @@ def group_ms(world: World) -> dict[Group, float]:
 
 @dataclass
 class TickTimes:
-    """Milliseconds of each tick of a run, in total and by group."""
+    """Durations of all ticks of a run in milliseconds, in total and by group."""
 
     limit: float = 0.0  # last time limit of a tick in ms, for all agents together; 0: no tick had a limit
-    every: list[float] = field(default_factory=list)  # duration of each tick in ms, with all agents
-    # By group: its duration in ms in each tick in which any of its agents planned.
+    every: list[float] = field(default_factory=list)  # duration in ms of each tick, for all agents together
+    # Group -> time in ms that its agents took, for each tick in which any of them planned.
     groups: defaultdict[Group, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def take(self, world: World, ms: float) -> None:
-        """Add the last advance, which must have been one tick and took `ms` milliseconds."""
+        """Add the times of the last advance, which must have been one tick. `ms`: its duration in milliseconds."""
         self.limit = world.tick_ms or self.limit
         self.every.append(ms)
         for group, own in group_ms(world).items():
@@ -192,7 +192,7 @@ class TickTimes:
 
 
 def group_lines(world: World, outcomes: Iterable[tuple[Walker, str]], times: TickTimes) -> Iterator[dict[str, Any]]:
-    """Yield one line for each group of agents with their outcomes; an agent without a group is a group of its own."""
+    """Yield one result line for each group of agents; an agent without a group forms a group of its own."""
     groups: dict[Group, list[tuple[Walker, str]]] = {}
     for walker, outcome in outcomes:
         groups.setdefault(group_of(walker), []).append((walker, outcome))
@@ -200,7 +200,7 @@ def group_lines(world: World, outcomes: Iterable[tuple[Walker, str]], times: Tic
         walkers, outcomes_of_group = zip(*members, strict=True)
         yield _group_line(world, group[1], walkers, outcomes_of_group) | {
             "tick_ms": times.limit or None,
-            "reproducible": not times.limit,  # with a time limit the run depends on the speed of the machine
+            "reproducible": not times.limit,  # with a time limit, the run depends on the speed of the machine
             **_spread("tick_ms", times.every),
             "group_ticks": len(times.groups[group]),
             **_spread("group_ms", times.groups[group]),
@@ -209,7 +209,7 @@ def group_lines(world: World, outcomes: Iterable[tuple[Walker, str]], times: Tic
 
 
 def _spread(name: str, ms: Sequence[float]) -> dict[str, float | None]:
-    """Return median, 99th percentile and maximum of times in ms, under keys that begin with `name`."""
+    """Return median, 99th percentile and maximum of durations in ms, as result entries whose keys begin with `name`."""
     if not ms:
         return {f"{name}_median": None, f"{name}_p99": None, f"{name}_worst": None}
     return {
@@ -220,11 +220,11 @@ def _spread(name: str, ms: Sequence[float]) -> dict[str, float | None]:
 
 
 _COUNTED_IN_GROUPS = (GAVE_UP, BROKE_RULES, FAILED, REMOVED, INTERRUPTED)
-"""Outcomes that the line of a group counts one by one, in addition to agents that arrived or have no path."""
+"""Outcomes of which the result line of a group has the number, in addition to "arrived" and "no_path"."""
 
 
 def _group_line(world: World, kind: str, members: Sequence[Walker], outcomes_of_group: Iterable[str]) -> dict[str, Any]:
-    """Return the counts of one group as a line of plain data."""
+    """Return the outcomes and the added-up counts of one group as a result line."""
     outcomes = Counter(outcomes_of_group)
     every = [world.metrics(walker) for walker in members]
     arrived = [m for m, walker in zip(every, members, strict=True) if walker.has_arrived]
@@ -251,7 +251,7 @@ def _group_line(world: World, kind: str, members: Sequence[Walker], outcomes_of_
     }
 
 
-_PATIENCE = 100  # an agent counts as stuck after this number x the number of cells of the map, in ticks without a move
+_PATIENCE = 100  # an agent counts as stuck after (_PATIENCE x number of cells of the map) ticks without a move
 
 
 def steps_alone(
@@ -261,10 +261,10 @@ def steps_alone(
     longest_step: Callable[[], int] = lambda: BULK,
     max_ticks: float = math.inf,
 ) -> Iterator[None]:
-    """Advance a world with one agent and no changes, and yield after each step.
+    """Advance a world with one agent and no map changes, and yield after each step of some ticks.
 
     The iteration ends when the agent is done, has used up its moves or ticks, or has not moved for longer than any
-    search can take. An agent moves at most once per tick, so a step has at most as many ticks as moves are left.
+    search can take. An agent moves at most once per tick, so a step has at most as many ticks as moves remain.
 
     Args:
         world: world with one agent and without changes of the map.

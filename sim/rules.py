@@ -1,4 +1,4 @@
-"""Rules that the referee checks, and the replacement of an agent that broke one.
+"""Rules that the referee checks, messages about broken rules, and the replacement of an agent that broke a rule.
 
 The referee checks moves, expansions and statuses when an agent reports them. An agent that breaks a rule is stopped
 for the rest of the run, with a record of the violation (what, tick and cell); the other agents continue. The checks
@@ -21,11 +21,11 @@ T = TypeVar("T")
 
 
 class AgentFailedError(Exception):
-    """Failure of an agent's code. The text describes the failure, with file and line if they are known."""
+    """Error in the code of a user's agent. The text describes the error, with file and line if they are known."""
 
 
 class AgentTooSlowError(AgentFailedError):
-    """Timeout of a call into an agent's code."""
+    """Timeout: a call into the code of a user's agent did not return in time."""
 
 
 class UserAgent:
@@ -39,7 +39,7 @@ class UserAgent:
         raise NotImplementedError
 
     def run_user_code(self, do: Callable[[], T]) -> T:
-        """Run a user's code that stores or loads `agent`.
+        """Run a function that stores or loads `agent` and so calls the user's code.
 
         Args:
             do: function to call.
@@ -59,12 +59,12 @@ OFFENCE_WORDS = ("broke the rules", "failed")
 
 @dataclass(frozen=True)
 class Violation:
-    """Reason why an agent was stopped."""
+    """Reason why the referee stopped an agent: a broken rule or an error in its code."""
 
-    what: str  # description such as "moved from (1, 0) to (5, 5), which is no legal move"
+    what: str  # description of the violation, such as "moved from (1, 0) to (5, 5), which is no legal move"
     tick: int  # world tick of the violation
     place: tuple[int, int]  # cell (x, y) on which the agent was stopped
-    is_failure: bool = False  # True: its code failed. False: it broke a rule
+    is_failure: bool = False  # True: the agent's code failed; False: the agent broke a rule
 
     @property
     def word(self) -> str:
@@ -127,7 +127,7 @@ def wrong_count(count: object, asked: int) -> str | None:
 
 
 def wrong_row(grid: Grid, position: int, rows: np.ndarray, row: int) -> str:
-    """Return an error message about a row that breaks a rule.
+    """Return an error message about a log row that breaks a rule.
 
     Args:
         grid: true map.

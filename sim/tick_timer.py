@@ -1,13 +1,12 @@
-"""Time limit of a tick: how many agents plan between two readings of the clock, and when to stop.
+"""Timer for the time limit of a tick: decides how many agents plan before the clock is read again, and when to stop.
 
 A turn is the planning of one agent in one tick. To serve an agent is to give it its turn.
 """
 
 from collections.abc import Callable
 
-_ESTIMATE_FACTOR = (
-    1.1  # factor by which an estimate rises or falls after each measurement, so that it approaches the median
-)
+# Factor by which an estimate is increased or reduced after each measurement, so that it approaches the median.
+_ESTIMATE_FACTOR = 1.1
 
 
 class TickTimer:
@@ -19,19 +18,19 @@ class TickTimer:
     """
 
     def __init__(self) -> None:
-        self._mean_turn_s = 0.0  # mean time of a turn in this tick, at first in the last tick; 0: unknown
-        self._closing_s = 0.0  # estimated time between the last reading of the clock in a tick and the end of the tick
+        self._mean_turn_s = 0.0  # mean seconds that an agent plans in this tick, or at first in the last; 0: unknown
+        self._closing_s = 0.0  # estimated seconds between the last reading of the clock in a tick and its end
         self._begin_s = self._first_turn_s = self._last_look_s = self._end_s = 0.0
         self._batch = 0
 
     def begin(self, clock: Callable[[], float], limit_s: float) -> None:
-        """Begin a tick of `limit_s` seconds."""
+        """Start the timer for a tick that may take `limit_s` seconds."""
         self._clock, self._limit_s = clock, limit_s
         self._begin_s = clock()
         self._first_turn_s, self._batch = 0.0, 0
 
     def next_batch(self, served: int) -> int:
-        """Return how many agents to serve before the next call; 0: time is up. `served`: number served so far."""
+        """Return how many agents may plan before the next call; 0: time is up. `served`: how many have planned yet."""
         now = self._last_look_s = self._clock()
         if not served:
             self._first_turn_s = now
@@ -47,7 +46,7 @@ class TickTimer:
         return self._batch
 
     def end(self) -> None:
-        """Measure how long the end of the tick took, because the next tick has to reserve that time."""
+        """Measure the time since the last reading of the clock, because the next tick has to reserve that time."""
         closing_s = self._clock() - self._last_look_s
         if not self._closing_s:
             self._closing_s = closing_s

@@ -1,7 +1,8 @@
-"""Batch plan: which walkers of a world advance in batches and which advance alone. Digest columns of all walkers.
+"""Batch plan: which walkers of a world advance in batches, and which advance alone; and the world's digest columns.
 
 A batch (`AgentBatch`, crew.py) advances many walkers in one kernel call. A walker outside all batches is "unbatched". A
-slot is a batch with the index of a walker in it. Digest columns are the numbers from which the world's digest is made.
+slot is a batch with the index of a walker in it. Digest columns are the numbers from which the world's digest is
+computed.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,13 +20,13 @@ class BatchPlan:
     """Assignment of a world's walkers to batches (`crews`); the other walkers advance alone (`alone`)."""
 
     def __init__(self, walkers: Sequence[Walker], able: Iterable[Walker]) -> None:
-        """Form batches.
+        """Assign walkers to batches of agents of the same kind.
 
         Args:
             walkers: all walkers of the world.
             able: walkers that may be in a batch. Those that fit in no batch, and all others, advance alone.
         """
-        # `_walkers` is a copy, because the list `walkers` may grow later.
+        # `_walkers` is a copy, because the world's list `walkers` may grow after this plan was formed.
         self._list, self._of, self._walkers = walkers, _plan_key(walkers), tuple(walkers)
         self.crews = crews_of(able)
         joined = [walker for batch in self.crews for walker in batch.walkers]
@@ -34,7 +35,7 @@ class BatchPlan:
         self.refresh_runnable()
 
     def refresh_runnable(self) -> None:
-        """Recompute the lists of unbatched walkers that can act (`awake`) and that have no path (`stuck`).
+        """Recompute the lists of unbatched walkers that can act (`awake`) and of those that have no path (`stuck`).
 
         The lists are cached, because often most walkers have arrived, and checking all walkers in every tick would be
         slow. Call this method after every change that may make a walker active again, and when a walker is done. Agents
@@ -50,9 +51,9 @@ class BatchPlan:
         return {number: BatchSlot(batch, index) for batch in self.crews for number, index in batch.places.items()}
 
     def contiguous_prefix_length(self, queue: Sequence[Walker]) -> int:
-        """Return how many walkers at the front of `queue` can advance in one kernel call.
+        """Return how many walkers at the front of `queue` can advance in one kernel call; 0: the first is unbatched.
 
-        These walkers must have consecutive indices in one batch. The result is 0 if the first walker is unbatched.
+        These walkers have consecutive indices in one batch.
         """
         first = self.seats.get(queue[0].id)
         if first is None:
@@ -62,22 +63,22 @@ class BatchPlan:
 
     @cached_property
     def sums(self) -> "DigestColumns":
-        """Return the digest columns of all walkers. They are cached until `forget_sums` is called."""
+        """Return the table from which the world's digest is computed. It is cached until `forget_sums` is called."""
         return DigestColumns(self._walkers, self.crews)
 
     def forget_sums(self) -> None:
-        """Invalidate the cached digest columns, because a walker got another start or goal."""
+        """Invalidate the cached digest columns, because they contain the goal of a walker that got another goal."""
         self.__dict__.pop("sums", None)
 
     def are_of(self, walkers: Sequence[Walker]) -> bool:
-        """Return whether this plan was made for these walkers, with the maximum number of trials that each has now."""
+        """Return whether this plan was formed for these walkers, with the maximum number of trials each has now."""
         is_same_list = walkers is self._list and len(walkers) == len(self._of)
         return is_same_list or self._of == _plan_key(walkers)
 
     def refresh_addresses(self) -> bool:
-        """Refresh the addresses of agents' arrays in all batches; return False if a batch is no longer valid.
+        """Refresh the addresses of agents' arrays in all batches; return whether all batches are still valid.
 
-        See `AgentBatch.refresh_addresses` for what makes a batch invalid.
+        `AgentBatch.refresh_addresses` says what makes a batch invalid.
         """
         return all(batch.refresh_addresses() for batch in self.crews)
 
@@ -91,7 +92,8 @@ class DigestColumns:
     """
 
     def __init__(self, walkers: Sequence[Walker], crews: Sequence[AgentBatch] = ()) -> None:
-        in_order = sorted(walkers, key=attrgetter("id"))  # the user may reorder panels, and with them walkers
+        # Sorted by id, because the order of walkers changes when the user reorders panels, and the digest must not.
+        in_order = sorted(walkers, key=attrgetter("id"))
         numbers = [walker.id for walker in in_order]
         self._columns = np.zeros((len(in_order), 5), np.int64)
         self._columns[:, 0] = numbers
@@ -113,7 +115,7 @@ class DigestColumns:
 
 
 def _plan_key(walkers: Iterable[Walker]) -> list[tuple[int, int]]:
-    """Return the cache key of a batch plan.
+    """Return the cache key of a batch plan: identity and maximum number of trials of each walker.
 
     The key contains the maximum number of trials, because only walkers with one trial can be batched.
     """
@@ -121,12 +123,14 @@ def _plan_key(walkers: Iterable[Walker]) -> list[tuple[int, int]]:
 
 
 class BatchPlanCache:
-    """Cache of a world's `BatchPlan`. Code whose changes may invalidate the plan sets `is_old` or `is_void`."""
+    """Cache of a world's `BatchPlan`. Code that changes walkers sets `is_old` (refresh) or `is_void` (rebuild)."""
 
     def __init__(self) -> None:
-        self.turns: BatchPlan | None = None  # last plan made
-        self.is_old = False  # plan needs a refresh: a walker may be active again, or have other arrays, rules or budget
-        self.is_void = False  # plan must be made again: some walker may now belong in a batch, or no longer
+        self.turns: BatchPlan | None = None  # cached plan, possibly out of date; None: none has been formed yet
+        # Whether the plan needs a refresh, because a walker may be active again or have other arrays, rules or budget.
+        self.is_old = False
+        # Whether the plan must be formed again, because a walker may now belong in a batch or no longer belong there.
+        self.is_void = False
 
     def __reduce__(self) -> tuple[type["BatchPlanCache"], tuple[()]]:
         """Pickle as an empty cache, because arrays of a copied world have other addresses."""
@@ -142,11 +146,11 @@ class BatchPlanCache:
             self.turns.forget_sums()
 
     def now(self, walkers: Sequence[Walker], able: Callable[[], Iterable[Walker]]) -> BatchPlan:
-        """Return the batch plan of the present walkers: the cached one, if needed refreshed or made again.
+        """Return an up-to-date batch plan of the present walkers: the cached plan, a refreshed one, or a new one.
 
         Args:
             walkers: all walkers of the world.
-            able: function that returns the walkers that may be in a batch; called only if the plan is made again.
+            able: function that returns the walkers that may be in a batch; called only if a new plan is formed.
         """
         plan = self.turns
         if plan is not None and not self.is_old and not self.is_void and plan.are_of(walkers):
@@ -161,7 +165,7 @@ class BatchPlanCache:
         return plan
 
     def settled(self, walkers: Sequence[Walker]) -> BatchPlan | None:
-        """Return the plan if it is up to date and every batch stores the rows of all its walkers; else None.
+        """Return the cached plan if it is up to date and its batches store the rows of all their walkers; else None.
 
         With such a plan, callers can read batched walkers from the arrays of their batch, and have to visit only the
         unbatched walkers one by one.
@@ -172,15 +176,15 @@ class BatchPlanCache:
         return plan if all(batch.are_seated for batch in plan.crews) else None
 
     def right(self, walkers: Sequence[Walker]) -> BatchPlan | None:
-        """Return the plan with refreshed addresses of arrays if all of its batches are still valid; else None.
+        """Return the cached plan, with refreshed array addresses, if all of its batches are still valid; else None.
 
-        Unlike the result of `settled`, its lists `awake` and `stuck` may be out of date.
+        Unlike in a plan returned by `settled`, the lists `awake` and `stuck` may be out of date.
         """
         plan = self._of(walkers)
         return plan if plan is not None and (not self.is_old or plan.refresh_addresses()) else None
 
     def sums(self, walkers: Sequence[Walker]) -> DigestColumns:
-        """Return the digest columns of these walkers, from the cached plan if it is for the same walkers."""
+        """Return the table for the digest of these walkers, from the cached plan if it was formed for them."""
         plan = self._of(walkers)
         return DigestColumns(walkers) if plan is None else plan.sums
 

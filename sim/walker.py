@@ -1,8 +1,8 @@
 """Walker: an agent on the map, its counts and its rows; and WalkerView, a read-only view of it for display.
 
 The counts (referee.METRICS) are numbers that the referee adds up for each agent, such as moves, cost and expansions. A
-row is the record (log.ROW) of what the agent did in one tick. A walker in a batch (sim/crew.py) has a slot, `seat`, as
-long as the batch stores its rows.
+log row, or row, is the record (log.ROW) of what the agent did in one tick. A walker in a batch (sim/crew.py) has a
+slot, `seat`, as long as the batch stores its rows.
 """
 
 from collections.abc import Mapping
@@ -28,51 +28,51 @@ STATE_WORDS = (*PHASE_WORDS.values(), *STATUS_WORDS.values(), CONVERGED_WORD, *O
 
 _NO_ROWS = log.new_bare_log(0)
 _COUNT_VIEWS = ("counts", "judge", "_position_view", "_expansions_view", "_waits")
-"""Attributes that `Walker._create_count_views` sets. They are not pickled."""
+"""Names of the attributes that `Walker._create_count_views` sets. These attributes are not pickled."""
 
 
 @dataclass
 class Walker:
-    """One agent on the map, with its counts and its rows of the last advance."""
+    """One agent on the map, with its counts and its log rows of the last call of `World.advance`."""
 
     id: int
     config: AgentConfig
     spec: AgentSpec
     params: dict[str, Value]
     agent: Agent
-    metrics: np.ndarray  # referee.METRICS[1], the counts that the referee writes
-    visit_table: Table  # number of visits per cell
-    budget: int | None  # own budget in expansions per tick; None: it uses the world's budget
-    joined: int  # tick at which it was added to the world
+    metrics: np.ndarray  # referee.METRICS[1]: one record with the counts, which the referee writes
+    visit_table: Table  # number of visits of each cell by this agent
+    budget: int | None  # own budget in expansions per tick; None: the agent uses the world's budget
+    joined: int  # tick at which the agent was added to the world
     start: int  # start cell
-    own_goal: int | None  # own goal cell; None: it uses the world's goal
-    # Cost and number of moves of the cheapest path from start to goal; None: start and goal are both the world's.
+    own_goal: int | None  # own goal cell; None: the agent uses the world's shared goal
+    # Cost and number of moves of the cheapest path from start to goal; None: start and goal are both the shared ones.
     own_optimal: tuple[float, int | None] | None
-    goal_tick: int  # last tick in which its goal was set
-    # Rows of the last advance; not used while a batch stores the rows (`seat`).
+    goal_tick: int  # last tick in which the goal of this agent was set
+    # Log rows of the last advance. Not used while a batch stores the rows, that is, while `seat` is set.
     lately: RecentRows = field(default_factory=RecentRows)
-    seat: BatchSlot | None = None  # its batch and index there, while the batch stores its rows; else None
-    new_rows: list[np.ndarray] = field(default_factory=list)  # rows of the present advance, in pieces
+    seat: BatchSlot | None = None  # the walker's batch and index there; None: no batch stores its rows
+    new_rows: list[np.ndarray] = field(default_factory=list)  # arrays of rows written in the advance now under way
     refusals: int = 0  # number of moves that the referee has refused
-    offence: Violation | None = None  # reason why the referee stopped it; None: it was not stopped
+    offence: Violation | None = None  # reason why the referee stopped the agent; None: it was not stopped
     most_trials: int = 1  # maximum number of trials (walks from start to goal)
-    trials: list[Trial] = field(default_factory=list)  # trials that reached the goal, in order
-    trial_began: TrialCounts = field(default_factory=TrialCounts)  # counts when the present trial began
+    trials: list[Trial] = field(default_factory=list)  # completed trials (those that reached the goal), in order
+    trial_began: TrialCounts = field(default_factory=TrialCounts)  # values of the counts when the present trial began
 
     def __post_init__(self) -> None:
-        # Agents written in Python need record arrays, whose fields have names; kernels are faster with plain arrays.
+        # Agents written in Python need record arrays (rows.cell); kernels are called faster with plain arrays.
         self.new_log = log.new_bare_log if getattr(self.agent, "takes_bare_rows", False) else log.new_log
         self._create_count_views()
 
     def _create_count_views(self) -> None:
-        """Create views of single counts in `metrics`, because access through the record array is slow."""
-        self.counts = bare((self.metrics, self.visit_table))  # plain arrays that the kernel referee.judge writes
+        """Create numpy views of single counts in `metrics`, because access through the record array is slow."""
+        self.counts = bare((self.metrics, self.visit_table))  # the same memory as plain arrays, as kernels need it
         self.judge = CachedDispatch(referee.judge)
         self._position_view, self._expansions_view = self.metrics["position"], self.metrics["expansions"]
         self._waits = self.metrics.view(np.ndarray)["waits"]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the count views: unpickled views would not share memory with `metrics`."""
+        """Return the state to pickle, without count views: unpickled views would not share memory with `metrics`."""
         self.leave_seat()
         return {name: value for name, value in self.__dict__.items() if name not in _COUNT_VIEWS}
 
@@ -85,9 +85,9 @@ class Walker:
         return int(self._position_view.item())
 
     def wait(self, ticks: int) -> None:
-        """Add ticks without a move to the counts.
+        """Count `ticks` ticks in which the agent waited.
 
-        The view `_waits` makes this take less than 1 us; access through the record array would take 10 us.
+        With the view `_waits` this takes less than 1 us; access through the record array would take 10 us.
         """
         self._waits += ticks
 
@@ -101,50 +101,50 @@ class Walker:
         return in_rows(self.visit_table)
 
     def leave_seat(self) -> None:
-        """Copy the rows that a batch stores for this walker to `lately`, and give up the slot in the batch."""
+        """Copy the rows that a batch stores for this walker to the walker itself, and give up its slot in the batch."""
         if self.seat is not None:
             self.seat.crew.are_seated = False
             self.lately, self.seat = self.seat.lately(), None
 
     def leave_crew(self) -> None:
-        """Leave the batch in the middle of an advance; the rows stored there become the first of `new_rows`."""
+        """Leave the batch during an advance, and keep the rows that the batch stored as the first of `new_rows`."""
         if self.seat is not None:
             self.leave_seat()
             self.new_rows = [self.lately.rows] if self.lately.rows.size else []
 
     @property
     def bare_rows(self) -> np.ndarray:
-        """Return the rows of the last advance as a plain array, as kernels write them."""
+        """Return the log rows of the last advance as a plain structured array, as kernels write them."""
         return self.lately.rows if self.seat is None else self.seat.rows()
 
     @property
     def rows(self) -> np.ndarray:
-        """Return the rows of the last advance as a record array, whose fields have names."""
+        """Return the log rows of the last advance as a record array, whose fields are attributes."""
         return self.bare_rows.view(np.recarray)
 
     @property
     def rows_tick(self) -> int:
-        """Return the world tick of the first of `rows`."""
+        """Return the world tick in which the first of `rows` was written."""
         return self.lately.tick if self.seat is None else int(self.seat.crew.row_ticks[self.seat.place])
 
     @property
     def last_phase(self) -> int:
-        """Return the phase of the last row: what the agent was doing, a constant such as log.SEARCHING."""
+        """Return what the agent was doing in its last log row: a constant such as log.SEARCHING."""
         return self.lately.phase if self.seat is None else int(self.seat.crew.phases[self.seat.place])
 
     @property
     def last_budget(self) -> int:
-        """Return the expansions allowed in the tick of the last row; the present budget may differ."""
+        """Return the budget (expansions allowed) in the tick of the last row; the present budget may differ from it."""
         return self.lately.budget if self.seat is None else int(self.seat.crew.budgets[self.seat.place])
 
     def show_rows(self, rows: np.ndarray, tick: int) -> None:
-        """Replace the rows of the last advance, for example after a seek. `tick`: world tick of the first row."""
+        """Replace the log rows of the last advance, for example after a seek. `tick`: world tick of the first row."""
         self.leave_seat()
         self.lately = self.lately._replace(rows=rows, tick=tick)
 
     @property
     def sums(self) -> tuple[int, int]:
-        """Return the two halves of the digest of everything that the agent has done."""
+        """Return two numbers that are together the digest of everything that the agent has done."""
         record = self.counts[0]
         return int(record["digest_a"][0]), int(record["digest_b"][0])
 
@@ -164,7 +164,7 @@ class Walker:
         return self.trial_began.trial
 
     def trial_counts(self, trial: int) -> TrialCounts:
-        """Return the present value of all counts that exist per trial. `trial`: trial number to store with them."""
+        """Return the present values of the counts from which trials are computed. `trial`: number of the trial."""
         m = self.metrics[0]
         h_changes = cast(Learner, self.agent).h_changes if self.spec.keeps_h else 0
         names = "ticks", "moves", "expansions", "nonoptimal_moves", "restarts", "over_budget"
@@ -173,7 +173,7 @@ class Walker:
 
     @property
     def has_arrived(self) -> bool:
-        """Return whether the agent is at its goal. If trials are left, it starts the next one in its next tick."""
+        """Return whether the agent is at its goal. If trials remain, it starts the next trial in its next tick."""
         return self.agent.status is Status.AT_GOAL
 
     @property
@@ -190,12 +190,12 @@ class Walker:
         return status is not Status.ACTIVE
 
     def keep_rows(self, rows: np.ndarray, tick: int, budget: int) -> None:
-        """Add the rows of some ticks to the rows of the present advance.
+        """Add log rows of some ticks to the rows of the advance now under way.
 
-        The first piece can be read as `rows` at once, because most advances have only one piece.
+        The rows of the first call can be read as `rows` at once, because most advances have only one call.
 
         Args:
-            rows: rows written by the agent and judged by the referee.
+            rows: log rows written by the agent and judged by the referee.
             tick: world tick of the first row.
             budget: expansions per tick in these ticks.
         """
@@ -205,8 +205,8 @@ class Walker:
         self.lately = RecentRows(first, begin, rows["phase"].item(-1), budget)
 
     def put_rows_together(self) -> None:
-        """Join the pieces of rows at the end of an advance. A long advance has thousands of pieces."""
-        if self.seat is not None:  # it joined a batch during the advance
+        """Join the arrays of rows, at the end of an advance, into one. A long advance has thousands of such arrays."""
+        if self.seat is not None:  # the walker joined a batch during the advance
             tick = self.lately.tick
             self.new_rows.append(self.seat.rows())
             self.leave_seat()
@@ -216,14 +216,14 @@ class Walker:
         self.new_rows = []
 
     def begin_advance(self) -> None:
-        """Discard the rows of the last advance. A batch discards the rows that it stores itself (`forget_rows`)."""
+        """Discard the log rows of the last advance. A batch discards those it stores itself, in `forget_rows`."""
         if self.lately.rows.size:
             self.lately = self.lately.with_rows(_NO_ROWS)
         self.new_rows = []
 
     @property
     def state_word(self) -> str:
-        """Return the one of STATE_WORDS that says what the agent is doing or how it ended."""
+        """Return the word to show for what the agent is doing or how it ended; one of STATE_WORDS."""
         if self.offence is not None:
             return self.offence.word
         if self.most_trials > 1 and self.is_converged:
@@ -251,9 +251,9 @@ class WalkerView:
     most_trials: int = 1
     trials: tuple[Trial, ...] = ()  # trials that reached the goal; only for an agent that learns h
     is_converged: bool = False  # whether the last trial changed no learned value
-    last_budget: int = 0  # expansions allowed in the tick of the last row
+    last_budget: int = 0  # budget (expansions allowed) in the tick of the last log row
     start: int = 0
     goal: int = 0
-    group: str = ""  # name of its group; "": it belongs to no group
-    offence: Violation | None = None  # reason why the referee stopped it
-    has_own_ends: bool = False  # whether it has a start or a goal of its own
+    group: str = ""  # name of the agent's group; "": it belongs to no group
+    offence: Violation | None = None  # reason why the referee stopped the agent; None: it was not stopped
+    has_own_ends: bool = False  # whether the agent has a start or a goal of its own

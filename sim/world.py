@@ -44,10 +44,10 @@ from sim.turns import BatchPlan, BatchPlanCache
 from sim.walker import Walker, WalkerView
 
 BULK = 4096  # maximum number of ticks in one kernel call
-# Attributes of World that are not pickled, so keyframes do not contain them: they describe only the last advance or
-# measurements on this machine.
+# Attributes of World that are not pickled, so keyframes (stored states of the run) do not contain them.
+# They describe only the last call of `advance`, or hold time measurements of this machine.
 _TRANSIENT_ATTRIBUTES = ("_last_active_index", "activity_version", "walked", "_tick_timer")
-_MAX_NAMED_REFUSALS = 3  # maximum number of refused cells with a note each; more cells share one note
+_MAX_NAMED_REFUSALS = 3  # with more cells that cannot be blocked than this, one message counts them and names none
 _MAX_ROWS = 1 << 20  # maximum number of rows (agents x ticks) that one kernel call may write, to limit memory
 
 
@@ -72,7 +72,7 @@ class World:
     does not use the clock: recorded Serve commands say how many agents plan in each tick."""
 
     clock: Callable[[], float] | None = None
-    """Clock in seconds, for the time limit of ticks and for times on display; None: neither.
+    """Clock in seconds, for the time limit of ticks and for planning times on display; None: no limit and no times.
 
     It measures each batch as a whole, and each unbatched agent. The constructor's `stopwatch` measures every agent, so
     with a stopwatch there are no batches.
@@ -86,7 +86,7 @@ class World:
     commands or a random change were applied.
     """
 
-    _last_active_index = 0  # index in `walkers` of the first walker that was not done when they were last checked
+    _last_active_index = 0  # index in `walkers` of the active walker that the last check found; it is checked first
 
     _tick_timer: TickTimer | None = None  # timer for the time limit of ticks, created when it is first needed
 
@@ -137,7 +137,7 @@ class World:
         self.watched, self.measures, self.stopwatch = watched, measures, stopwatch
         self.trials = trials
         self.tick_ms = tick_ms
-        # (tick, number of agents that planned) of each tick whose time limit kept other agents from planning.
+        # Ticks in which the time limit kept some agents from planning, as (tick, number of agents that did plan).
         self.served: list[tuple[int, int]] = []
         self._agents_to_serve: int | None = None  # number of agents that may plan in the coming tick; None: not limited
         self._next_served_id = 0  # id of the agent that plans first in the next tick with a time limit
@@ -145,28 +145,29 @@ class World:
         self.walkers: list[Walker] = []
         self._instrumented_ids: set[int] = set()  # ids of group members that get per-cell instrumentation
         self.notes: list[Note] = []
-        self.changing_s: dict[int, float] = {}  # by agent id: seconds spent in `on_change`, by `stopwatch`
-        # Seconds that each unbatched agent took in the last advance, by agent id; measured by `clock`.
+        self.changing_s: dict[
+            int, float
+        ] = {}  # agent id -> seconds of reacting to map changes, if there is a stopwatch
+        # Agent id -> seconds that this unbatched agent took in the last call of `advance`, if there is a `clock`.
         self.alone_s: dict[int, float] = {}
         self._seating = BatchPlanCache()
         self._queue: list[tuple[int, Command]] = []
         self._next_id = 0
         self._event = NO_EVENT
-        self._last_event_tick = (
-            -1
-        )  # last tick for which a random change has been handled; once per tick, before commands
+        # Last tick whose random change has been applied. Random changes are applied once per tick, before commands.
+        self._last_event_tick = -1
         self._command_being_applied: Command | None = None
         self._map_changes_digest = b""  # digest of the cells of all map changes so far, in their order
         self.measuring = OptimalityTracker(grid, goal, start, measures, is_watched=watched)
         self.referee = Referee(grid, self.measuring, self._seating, self.notes, stopwatch)
         self.optimal, self.optimal_moves = self.measuring.cheapest_way(start)
         self._shared_goal_tick = 0  # tick in which the shared goal was last set
-        # Whether `optimal` must be recomputed, because the map changed in `_shared_goal_tick` after the goal was set.
+        # Whether `optimal` is stale, because the map changed in `_shared_goal_tick` after the shared goal was set.
         self._is_shared_optimum_stale = False
         self._last_goal_tick = 0  # last tick in which a goal was set, shared or own
         # Cells that changed in `_last_goal_tick` after the goal was set, one array per map change.
         self._cells_changed_in_goal_tick: list[npt.NDArray[np.int32]] = []
-        self._ids_of_stale_optima: set[int] = set()  # ids of agents whose `own_optimal` must be recomputed
+        self._ids_of_stale_optima: set[int] = set()  # ids of agents whose cheapest path must be computed again
 
     # --- adding agents and commands ---------------------------------------------------------------
 
@@ -224,7 +225,7 @@ class World:
             raise ConfigError(f"agents: expected at most {MAX_AGENTS:,} agents, got one more")
 
     def _problem(self, config: AgentConfig, number: int, ends: tuple[int, int], budget: int) -> Problem:
-        """Return the problem that an agent has to solve.
+        """Return the search problem of an agent: map, start, goal, seed and budget, and the kind of its tables.
 
         Members of a group get tables that are stored in tiles, and no per-cell instrumentation (such as counts of
         expansions per cell), because with 500 agents other tables would exhaust memory. Agents in `_instrumented_ids`
@@ -309,29 +310,29 @@ class World:
         return found is not None
 
     def prepare(self) -> None:
-        """Do work of the first tick in advance: form the batches, and let the system provide the memory for searches.
+        """Do work of the first tick in advance: form the batches, and write to memory pages that searches will use.
 
         For hundreds of agents this takes as long as several ticks.
         """
         self._batch_plan()
         if self.random_changes.next_after(self.tick) is not None:
-            _ = self.grid.original_cells  # fills the cache of this property; takes some ms for a million cells
+            _ = self.grid.original_cells  # fill the cache of this property now: it takes some ms for a million cells
         for walker in self.walkers:
             if getattr(walker.agent, "batch_kernel", None) is not None:
                 prefault_pages(self.grid, walker, self.goal)
 
     @property
     def _longest_run(self) -> int:
-        """Return the maximum number of ticks in one kernel call: at most BULK, and _MAX_ROWS rows of all agents."""
+        """Return the maximum number of ticks in one kernel call: BULK, or fewer so that it writes at most _MAX_ROWS."""
         return BULK if len(self.walkers) <= _MAX_ROWS // BULK else max(1, _MAX_ROWS // len(self.walkers))
 
     def apply_now(self) -> None:
-        """Apply the random change and the commands due at this tick without advancing time, for a paused window."""
+        """Apply the random change and the commands due at this tick, but do not advance; used by a paused window."""
         self._apply_due()
 
     @property
     def is_before_commands(self) -> bool:
-        """Return whether the random change and the commands of this tick are still to be applied."""
+        """Return whether the random change and the commands of this tick have not been applied yet."""
         return self._last_event_tick != self.tick
 
     def ticks_to_next_event(self) -> int:
@@ -345,8 +346,8 @@ class World:
     def advance(self, ticks: int) -> int:
         """Advance by up to `ticks` ticks and return how many have passed.
 
-        The call ends early when the world is over, and after a tick in which a time limit or a Serve command kept
-        agents from planning: the rows of one advance must belong to consecutive ticks, and such agents write no row.
+        The call ends early when the world is over. It also ends after a tick in which a time limit or a Serve command
+        kept agents from planning, because such agents write no log row, and the rows of one call must be consecutive.
         """
         settled = self._begin_advance()
         passed, has_ended = 0, self.is_over
@@ -391,9 +392,9 @@ class World:
         return passed
 
     def _run_batches_and_walkers(self, plan: BatchPlan, ticks: int) -> int:
-        """Let all batches, and the unbatched walkers in `plan.awake`, plan and act; return the number of ticks passed.
+        """Let all batches and all unbatched walkers that can act plan and act; return the number of ticks passed.
 
-        It is less than `ticks` only if the world is over earlier.
+        The number is less than `ticks` only if the world is over earlier.
         """
         batch_steps = [self._run_batch(batch, ticks) for batch in plan.crews]
         done = [self._run_walker(walker, ticks) for walker in plan.awake]
@@ -409,10 +410,11 @@ class World:
         return passed
 
     def _begin_advance(self) -> BatchPlan | None:
-        """Discard the rows of the last advance.
+        """Discard the rows that agents wrote in the last call of `advance`.
 
         Returns:
-            The result of `BatchPlanCache.settled`: a batch plan, or None if all walkers have to be visited one by one.
+            The batch plan if it is up to date (see `BatchPlanCache.settled`), so that batched walkers need no visit;
+            None if all walkers have to be visited one by one.
         """
         settled = self._seating.settled(self.walkers)
         for walker in self.walkers if settled is None else settled.alone:
@@ -424,7 +426,7 @@ class World:
         return settled
 
     def _end_advance(self, settled: BatchPlan | None) -> None:
-        """Set `walked` to the unbatched walkers that have new rows, and join the pieces of rows of each.
+        """Set `walked` to the unbatched walkers that acted in this advance, and join the rows of each into one array.
 
         Args:
             settled: return value of `_begin_advance`. If this plan is still in use, batched walkers are skipped.
@@ -437,7 +439,7 @@ class World:
     def _count_waiting_ticks(
         self, plan: BatchPlan, batch_steps: list[BatchSteps], done: list[int], passed: int
     ) -> None:
-        """Add to the waits of each agent without a path the ticks in which it did not act.
+        """For each agent without a path, count the ticks in which it did not act as waits.
 
         Args:
             plan: batches and unbatched walkers that have advanced.
@@ -456,7 +458,7 @@ class World:
 
     @property
     def crews(self) -> Sequence[AgentBatch]:
-        """Return the batches of the present batch plan; it is empty before the first plan is made."""
+        """Return the batches of the present batch plan. There are none before the first plan is formed."""
         return self._seating.turns.crews if self._seating.turns is not None else ()
 
     @property
@@ -467,8 +469,8 @@ class World:
     def _run_in_turn(self) -> bool:
         """Run a tick in which agents plan in round-robin order until its time limit; the other agents wait.
 
-        If agents had to wait because the time was up, the number of agents that planned is appended to `served`. A
-        Serve command with this number repeats the tick on any machine.
+        If agents had to wait because the time was up, the number of agents that planned is appended to `served`, so
+        that a Serve command with this number can repeat the tick on any machine.
 
         Returns:
             Whether all agents that can act have planned.
@@ -506,7 +508,7 @@ class World:
         return self._tick_timer
 
     def _round_robin_order(self) -> tuple[list[Walker], list[Walker]]:
-        """Return the agents that can act, in round-robin order from `_next_served_id` on, and agents without a path."""
+        """Return the agents that can act, in round-robin order from `_next_served_id` on; and those without a path."""
         active, without_path = [], []
         for walker in self.walkers:
             if not walker.is_done:
@@ -517,9 +519,9 @@ class World:
         return active[first:] + active[:first], without_path
 
     def _serve_next_agents(self, queue: list[Walker], plan: BatchPlan) -> int:
-        """Let the first agent of `queue` plan and act; if it is batched, also the next ones with consecutive indices.
+        """Let the agents at the front of `queue` plan and act that can do so in one kernel call.
 
-        One kernel call serves agents of one batch with consecutive indices.
+        If the first agent is batched, these are the agents of its batch with consecutive indices, else only itself.
 
         Returns:
             The number of agents that have planned.
@@ -533,7 +535,7 @@ class World:
         return count
 
     def _run_batch(self, batch: AgentBatch, ticks: int) -> BatchSteps:
-        """Let a batch plan and act for `ticks` ticks; return its rows, of which only legal ones are counted."""
+        """Let a batch plan and act for `ticks` ticks and judge its moves; return its rows, with legal ones counted."""
         return self._take_in(batch, batch.run(self.grid, self.tick, self.budget, ticks, self.clock))
 
     def _take_in(self, batch: AgentBatch, steps: BatchSteps) -> BatchSteps:
@@ -553,7 +555,7 @@ class World:
         return steps
 
     def _batch_plan(self) -> BatchPlan:
-        """Return the batch plan of the present walkers, from the cache or made now."""
+        """Return the batch plan of the present walkers: the cached one if it is valid, otherwise a new one."""
         return self._seating.now(self.walkers, self._batchable_walkers)
 
     def _batchable_walkers(self) -> list[Walker]:
@@ -569,7 +571,7 @@ class World:
         return {name: value for name, value in self.__dict__.items() if name not in _TRANSIENT_ATTRIBUTES}
 
     def _run_walker(self, walker: Walker, ticks: int) -> int:
-        """Let an unbatched walker plan and act; return the ticks in which it acted. A `clock` measures the time."""
+        """Let an unbatched walker act for up to `ticks` ticks; return the number of ticks in which it acted."""
         before = self.clock() if self.clock else 0.0
         done = self.referee.run_walker(walker, self.tick, ticks, walker.budget or self.budget)
         if self.clock:
@@ -579,7 +581,7 @@ class World:
     # --- interface for commands, see commands.Changeable ------------------------------------------
 
     def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None:
-        """Block some cells and free others. A cell that an agent occupies stays free; a note says so."""
+        """Block some cells and free others. A cell that an agent occupies stays free, and the user gets a message."""
         self._edit_map(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
 
     def _edit_map(self, blocked: npt.NDArray[np.int32], freed: npt.NDArray[np.int32]) -> None:
@@ -588,7 +590,7 @@ class World:
         self._notify_of_map_change(self.grid.edit(blocked[self._may_block(blocked)], freed))
 
     def set_switch(self, name: str, is_blocked: bool) -> None:
-        """Block or free all cells of a switch. An unknown name has no effect except a note."""
+        """Block or free all cells of a switch. If there is no switch of this name, only add a message for the user."""
         if name not in self.switches:
             self.note(f"no switch '{name}'{did_you_mean(name, self.switches)}")
             return
@@ -596,7 +598,7 @@ class World:
         self._edit_map(*((group, none) if is_blocked else (none, group)))
 
     def name_switch(self, name: str, cells: Sequence[int]) -> None:
-        """Define or redefine a switch; without cells, delete it. At most MAX_SWITCHES are allowed; a note says so."""
+        """Define or redefine a switch; without cells, delete it. Beyond MAX_SWITCHES, only add a message instead."""
         if not cells:
             self.switches.pop(name, None)
         elif name in self.switches or len(self.switches) < MAX_SWITCHES:
@@ -605,7 +607,7 @@ class World:
             self.note(f"'{name}' is no switch: there are {MAX_SWITCHES} already")
 
     def put_terrain(self, cells: Sequence[int], letters: str) -> None:
-        """Give cells these terrain characters. A cell that an agent occupies is not blocked; a note says so."""
+        """Set the terrain character of each cell. Cells that agents occupy are not blocked; the user gets a message."""
         chosen, characters = np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8)
         allowed = self.grid.is_passable_letter(characters)
         allowed[~allowed] = self._may_block(chosen[~allowed])
@@ -613,7 +615,7 @@ class World:
         self._notify_of_map_change(self.grid.put_terrain(chosen[allowed], characters[allowed]))
 
     def _may_block(self, cells: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-        """Return a mask of `cells` that may be blocked: all except cells occupied by agents, which get a note."""
+        """Return a mask of the `cells` that no agent occupies, so they may be blocked; add messages for the others."""
         refused = np.isin(cells, self._occupied_cells())
         if refused.sum() > _MAX_NAMED_REFUSALS:
             self.note(f"{refused.sum():,} of {cells.size:,} cells stay free: agents stand on them")
@@ -634,7 +636,7 @@ class World:
         return [*cells, *(walker.position for walker in settled.alone)]
 
     def _apply_random_change(self) -> None:
-        """Undo the last random change and apply the next one, as one edit; agents are notified of the difference."""
+        """Undo the last random change and apply the next one in the same map edit, so agents get one notification."""
         own_goals = {w.own_goal for w in self.walkers if w.own_goal is not None}
         protected = np.array([*self._occupied_cells(), self.goal, *sorted(own_goals)])
         event = changes.draw(self.grid, self.random_changes, self.seed, self.tick, protected)
@@ -643,7 +645,7 @@ class World:
         self._notify_of_map_change(self.grid.edit(edit.blocked, edit.freed))
 
     def _notify_of_map_change(self, change: MapChange) -> None:
-        """Notify every agent of a map change, and invalidate distances and optima."""
+        """Notify every agent of a map change, and invalidate true distances and the costs of cheapest paths."""
         if not change.cells.size:
             return
         self._invalidate_distances()
@@ -673,7 +675,7 @@ class World:
         """Move the shared goal, or the goal of one agent, which has a goal of its own from then on.
 
         Args:
-            cell: new goal. If it is blocked, a note is added and the goal does not move.
+            cell: new goal. If it is blocked, the goal does not move, and a message is added for the user.
             agent: id of the agent; None: all agents without a goal of their own.
         """
         if not self._can_be_goal(cell):
@@ -688,7 +690,7 @@ class World:
         self.goal, self._seating.is_old = cell, True
         self._invalidate_distances()
         self._shared_goal_tick = self._last_goal_tick = self.tick
-        self._update_shared_optimum()  # on the present map, because this goal may be blocked on the map of tick 0
+        self._update_shared_optimum()  # uses the present map, because on the initial map the new goal may be blocked
         sharing = [walker for walker in self.walkers if walker.own_goal is None]
         from_own_start = [walker for walker in sharing if walker.own_optimal is not None]
         paths = cheapest_ways(self.grid, [walker.start for walker in from_own_start], cell)
@@ -699,7 +701,7 @@ class World:
             walker.agent.set_goal(cell)
 
     def move_goals(self, cell: int, agents: Sequence[int]) -> None:
-        """Give many agents the same goal as goal of their own; one search finds the cheapest paths of all."""
+        """Give many agents the same own goal. One search finds the cheapest paths of all of them."""
         if not self._can_be_goal(cell):
             return
         chosen = set(agents)
@@ -709,7 +711,7 @@ class World:
             self._move_own_goal(cell, walker, path)
 
     def _can_be_goal(self, cell: int) -> bool:
-        """Return whether a cell is free, as every goal must be when it is set; if not, add a note."""
+        """Return whether a cell may become a goal: whether it is free. If it is blocked, add a message for the user."""
         if not self.grid.is_free(cell):
             self.note(f"the goal cannot be at {self.grid.xy(cell)}: that cell is blocked")
             return False
@@ -718,20 +720,20 @@ class World:
     def _move_own_goal(self, cell: int, walker: Walker, path: tuple[float, int | None]) -> None:
         """Give a walker a new goal of its own. `path`: cost and moves of the cheapest path from its start to `cell`."""
         if walker.own_goal is None:
-            self.measuring.finish()  # judge its queued moves now, because moves to an own goal are not judged
-            self._seating.is_void = True  # agents with a goal of their own can be batched
+            self.measuring.finish()  # judge its queued moves now, because its later moves will not be judged
+            self._seating.is_void = True  # form batches again, because agents with a goal of their own can be batched
         walker.own_goal, walker.own_optimal, walker.goal_tick = cell, path, self.tick
         self._last_goal_tick = self.tick
         walker.config = replace(walker.config, goal=self.grid.xy(cell))
         walker.agent.set_goal(cell)
         self._seating.goals_changed()
 
-    # An optimum is the cost and the number of moves of the cheapest path from start to goal, on the map on which the
-    # agent first plans for this goal. This map includes all edits in the tick in which the goal was set, such as walls
-    # drawn before the first tick. After such an edit the optimum is stale and has to be recomputed.
+    # An optimum is the cost and the number of moves of the cheapest path from an agent's start to its goal.
+    # It refers to the map on which the agent first plans for this goal, such as the map after edits before tick 1.
+    # An optimum becomes stale (has to be recomputed) if the map changes in the tick in which the goal was set.
 
     def _mark_optima_stale(self, change: MapChange) -> None:
-        """Mark the optima of goals that were set in this tick as stale, because `change` came after them."""
+        """Mark cheapest paths to goals that were set in this tick as stale, because `change` came after the goals."""
         if change.has_arcs:
             self._is_shared_optimum_stale |= self._shared_goal_tick == self.tick
             if self._last_goal_tick == self.tick:
@@ -739,11 +741,11 @@ class World:
 
     @property
     def has_old_optima(self) -> bool:
-        """Return whether any optimum may be stale."""
+        """Return whether the optimum (cost of the cheapest path) of any agent may be stale after a map change."""
         return self._is_shared_optimum_stale or bool(self._cells_changed_in_goal_tick or self._ids_of_stale_optima)
 
     def refresh_optima(self, expansions: int) -> bool:
-        """Recompute some of the stale optima; call this method until it returns False.
+        """Recompute some stale optima (cheapest paths from start to goal); call this method until it returns False.
 
         Args:
             expansions: maximum number of expansions in this call for the optimum between shared start and shared goal.
@@ -781,7 +783,7 @@ class World:
         return {own[index][0].id for index in may_differ}
 
     def _refresh_optima_of_one_goal(self, walkers: Sequence[Walker]) -> None:
-        """Recompute the optima of the walkers that share the goal of the first one, in one search for all.
+        """Recompute the cheapest paths of the walkers that have the goal of the first walker, by one common search.
 
         The ids of the other walkers remain in `_ids_of_stale_optima`.
         """
@@ -800,7 +802,7 @@ class World:
     def set_budget(self, budget: int | None, agent: int | None) -> None:
         """Set the shared budget, or the own budget of one agent.
 
-        If the algorithm of any affected agent does not accept the budget, nothing changes, and a note says why.
+        If the algorithm of any affected agent does not accept the budget, nothing changes, and a message says why.
 
         Args:
             budget: expansions per tick; None: the agent uses the shared budget again.
@@ -830,7 +832,7 @@ class World:
             walker.config = replace(walker.config, label=label)
 
     def set_param(self, agent: int, name: str, value: Value) -> None:
-        """Change a parameter of an agent. An illegal value or an unknown name has no effect except a note."""
+        """Change a parameter of an agent. With an illegal value or unknown name, only add a message for the user."""
         walker = self.walker(agent)
         param = walker.spec.param(name) if walker else None
         if walker is None:
@@ -860,7 +862,7 @@ class World:
         self.tick_ms = milliseconds
 
     def serve(self, agents: int) -> None:
-        """Let only the next `agents` agents in round-robin order plan in the coming tick."""
+        """Let only `agents` agents plan in the coming tick, the next ones in round-robin order; the others wait."""
         self._agents_to_serve = agents
 
     def set_trials(self, count: int) -> None:
@@ -870,24 +872,24 @@ class World:
             walker.most_trials = count if walker.spec.keeps_h else 1
 
     def remove_agent(self, agent: int) -> None:
-        """Remove an agent. If there is no such agent, add a note."""
+        """Remove an agent. If there is no such agent, add a message for the user."""
         if self.walker(agent) is None:
             self._note_missing_agent(agent)
         self.walkers = [w for w in self.walkers if w.id != agent]
 
     def agents_of(self, group: str) -> Sequence[int]:
-        """Return the ids of the members of a group; for an unknown group, none, and add a note."""
+        """Return the ids of the members of a group. If the group is unknown, return none and add a message."""
         found = [walker.id for walker in self.walkers if walker.config.group == group]
         if not found:
             self.note(f"no group '{group}'{did_you_mean(group, {w.config.group for w in self.walkers} - {''})}")
         return found
 
     def _note_missing_agent(self, agent: int) -> None:
-        """Add a note that a command refers to an agent that the world does not have."""
+        """Add a message for the user that a command names an agent that does not exist."""
         self.note(f"agent {agent} is not there")
 
     def add_agent(self, config: AgentConfig, agent: int | None) -> None:
-        """Add an agent as `add` does, but turn errors into notes."""
+        """Add an agent as `add` does, but report errors as messages for the user instead of exceptions."""
         try:
             self.add(config, agent)
         except ConfigError as error:
@@ -895,7 +897,7 @@ class World:
                 self.note(problem)
 
     def note(self, text: str) -> None:
-        """Add a message for the user; it refers to the present tick and to the command that is being applied."""
+        """Add a message for the user, stored with the present tick and the command that is being applied."""
         self.notes.append(Note(self.tick, text, self._command_being_applied))
 
     # --- reading the state ------------------------------------------------------------------------
@@ -946,7 +948,7 @@ class World:
                 yield from stamped()
 
     def materialize_views(self) -> None:
-        """Let agents compute now the parts of their views that they compute on demand, such as the path ahead.
+        """Compute the lazily computed parts of all agents' views now, such as the path ahead.
 
         After this call, reading views does not write any memory until the next tick.
         """
@@ -981,12 +983,12 @@ class World:
         )
 
     def digest(self) -> str:
-        """Return the digest of the run so far: 16 hex digits from map changes, moves, expansions and restarts."""
+        """Return the digest of the run so far: 16 hex digits computed from map changes, moves, expansions, restarts."""
         head = np.array([self.tick, self.start, self.goal], np.int64).tobytes()
         sums = self._seating.sums(self.walkers).read()
         return blake2b(self._map_changes_digest + head + sums, digest_size=8).hexdigest()
 
     def walker_digest(self, walker: Walker) -> str:
-        """Return the digest of everything that an agent has done, 16 hex digits."""
+        """Return the digest of everything that an agent has done, as 16 hex digits."""
         a, b = walker.sums
         return f"{a:08x}{b:08x}"
