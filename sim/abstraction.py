@@ -25,11 +25,11 @@ Ints = npt.NDArray[np.int32]
 class Levels(NamedTuple):
     """All levels of the hierarchy as flat arrays. Level 0 has no list of arcs, because its arcs are the legal moves."""
 
-    first: npt.NDArray[np.int64]  # [levels + 1] first node of each level, and at the end the number of all nodes
+    first: npt.NDArray[np.int64]  # [levels + 1] first node of each level; the last entry is the number of all nodes
     parent: Ints  # [nodes] node of the next higher level that contains this node; -1 on the highest level
     x: npt.NDArray[np.float64]  # [nodes] mean x of the cells of the node
     y: npt.NDArray[np.float64]  # [nodes] mean y of the cells of the node
-    rep: Ints  # [nodes] representative: cell of the node nearest to (x, y)
+    rep: Ints  # [nodes] representative of the node: its cell that is nearest to the mean (x, y)
     edge_first: npt.NDArray[np.int64]  # [nodes + 1] neighbours of node u: edge[edge_first[u]:edge_first[u + 1]]
     edge: Ints  # neighbours of all nodes, one node after the other; `edge_first` has the offsets
     child_first: npt.NDArray[np.int64]  # [nodes + 1] children of node u: child[child_first[u]:child_first[u + 1]]
@@ -76,7 +76,7 @@ def _cell_level(grid: Grid) -> tuple[_UnfinishedLevel, Ints, Ints]:
 
 
 def _next_level(level: _UnfinishedLevel) -> tuple[_UnfinishedLevel, Ints]:
-    """Return the next higher level, and for each node of `level` its parent on that level."""
+    """Return the next higher level of the hierarchy, and for each node of `level` its parent on the higher level."""
     count, arcs = level.size.size, level.edge.size
     parent, aside = np.empty(count, np.int32), np.empty(count, np.int32)
     found = np.empty(count + 3, np.int64)
@@ -149,7 +149,7 @@ class RegionMap:
     """Regions of one level of the abstraction, with colours and neighbours, for drawing."""
 
     level: int
-    cells: tuple[Ints, ...]  # cells of each colour; neighbouring regions have different colours
+    cells: tuple[Ints, ...]  # cells to draw in each colour; neighbouring regions have different colours
     of_cell: Ints  # [cells] number of the region of each cell, from 0; -1 for blocked cells
     x: npt.NDArray[np.float64]  # [regions] mean x of the cells of the region
     y: npt.NDArray[np.float64]  # [regions] mean y of the cells of the region

@@ -110,10 +110,10 @@ class AgentView:
     # Cells of the path that is being traced, in the order of tracing, which begins at the far end of the path.
     tracing: Cells = field(default_factory=lambda: np.empty(0, np.int32))
     detour: Search | None = None  # TBA*'s search for a shortcut
-    learned: Learned | None = None  # learned heuristic, if the agent learns one
+    learned: Learned | None = None  # learned heuristic; None: the agent does not learn h
     groups: Mapping[str, Cells] = field(default_factory=dict)  # name from GROUP_NAMES -> set of cells to show
     numbers: Mapping[str, float] = field(default_factory=dict)  # name -> value of further counters of this algorithm
-    waypoints: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # subgoals before the goal, in order
+    waypoints: Cells = field(default_factory=lambda: np.empty(0, np.int32))  # subgoals on the way to the goal, in order
     depths: npt.NDArray[np.uint32] | None = None  # [cells] depth of lookahead to use at each cell; 0: unknown
     contours: npt.NDArray[np.float64] | None = None  # [cells] limit on f when each cell was entered; 0: not entered
     regions: RegionMap | None = None  # regions of the abstraction level on which the agent works
@@ -147,7 +147,7 @@ def noted(words: Mapping[int, str], did: int) -> frozenset[str]:
 
 
 class Agent(Protocol):
-    """Contract of all agents. `tests/test_contract.py` checks it for every registered agent."""
+    """Interface that every agent implements. `tests/test_contract.py` checks it for every registered agent."""
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         """Plan and act for up to len(rows) ticks, and report each tick in one row.
@@ -168,7 +168,7 @@ class Agent(Protocol):
         """Replace the goal; the agent heads for the new goal from now on."""
 
     def set_param(self, name: str, value: Value) -> None:
-        """Change a parameter during the run; `value` is legal."""
+        """Change a parameter during the run. `value` has been checked, so it is legal."""
 
     def refused(self, cell: int) -> None:
         """Handle a refused move: the last move was illegal on the true map, so the agent is still on `cell`."""

@@ -30,7 +30,7 @@ class RandomChanges:
         return tick > 0 and self.next_after(tick - 1) == tick
 
     def next_after(self, tick: int) -> int | None:
-        """Return the first tick after `tick` at which an event is due; None if there is none."""
+        """Return the first tick after `tick` at which a random change is due; None: there will be none."""
         if self.rate <= 0 or (not self.repeats and tick >= self.every):
             return None
         return (tick // self.every + 1) * self.every
@@ -93,7 +93,7 @@ def put_in_place_of(before: Event, event: Event, grid: Grid, protected: npt.Arra
 
 
 def _undo_event(grid: Grid, event: Event) -> Event:
-    """Return the event that undoes `event`, except in cells that have been edited since, for example by the user."""
+    """Return the change that undoes `event`, except in cells that have been edited since, for example by the user."""
     return Event(event.freed[grid.are_free(event.freed)], event.blocked[~grid.are_free(event.blocked)])
 
 

@@ -53,7 +53,7 @@ class AgentConfig:
 
 
 class Drawable(Protocol):
-    """Interface of an editable map with switches (named sets of cells), which may be part of a world or not."""
+    """Interface for commands that edit a map and its switches (named sets of cells). The map need not be in a world."""
 
     def edit_cells(self, blocked: Sequence[int], freed: Sequence[int]) -> None: ...
     def put_terrain(self, cells: Sequence[int], letters: str) -> None: ...
@@ -88,7 +88,7 @@ class Names(Protocol):
 
 @dataclass(frozen=True)
 class Command(ABC):
-    """One change of a world from outside."""
+    """Base class of commands: one change of a world from outside, as plain data."""
 
     @abstractmethod
     def apply(self, world: Changeable) -> None:
@@ -105,7 +105,7 @@ class Command(ABC):
 
 @dataclass(frozen=True)
 class MapEdit(Command):
-    """Command that edits the terrain of the map."""
+    """Base class of commands that edit the terrain of the map."""
 
     @abstractmethod
     def apply(self, world: Drawable) -> None: ...
@@ -140,7 +140,7 @@ class EditCells(MapEdit):
 
 @dataclass(frozen=True)
 class SetTerrain(MapEdit):
-    """Command that sets the terrain characters of cells. With their earlier characters, it undoes an EditCells."""
+    """Command that sets terrain characters of cells. With the earlier characters, it undoes an EditCells command."""
 
     cells: tuple[int, ...]
     letters: str
@@ -252,7 +252,7 @@ class NameAgent(Command):
         world.name_agent(self.agent, self.label)
 
     def say(self, names: Names) -> str:
-        """Describe the change by the new name only, because `names` no longer has the old name."""
+        """Return a description with the new name only, because `names` no longer has the old name."""
         return f"an agent is called {self.label}" if self.label else "an agent is called as its algorithm"
 
 

@@ -61,7 +61,7 @@ class BatchSteps:
     begin: int  # world tick of the first column of `rows`
     places: Mapping[int, int]  # agent id -> index of the agent in the batch
     rows: npt.NDArray[Any]  # log.ROW[agents, ticks]: what each agent did in each tick
-    done: npt.NDArray[np.int64]  # [agents] number of ticks in which each agent acted; only so many of its rows count
+    done: npt.NDArray[np.int64]  # [agents] number of ticks in which each agent acted; its later rows are unused
 
     @property
     def end(self) -> int:
@@ -70,7 +70,7 @@ class BatchSteps:
 
 
 class BatchSlot(NamedTuple):
-    """Batch of a walker and its index there. The batch stores the log rows of all its walkers; a slot reads one's."""
+    """Slot of a walker: its batch, which stores the log rows of all its walkers, and its index in the batch."""
 
     crew: "AgentBatch"
     place: int
@@ -145,7 +145,7 @@ class AgentBatch:
         return self._cells
 
     def refresh_addresses(self) -> bool:
-        """Read again the budgets and rules of all agents, and the addresses of arrays that agents have replaced.
+        """Update the stored budgets and rules of all agents, and the addresses of arrays that agents have replaced.
 
         Call this method after every change that may make an agent replace an array.
 
@@ -156,7 +156,7 @@ class AgentBatch:
         self._refresh_rules()
         for i, walker in enumerate(self.walkers):
             agent: Any = walker.agent
-            if agent.batch_kernel is not self.kernel:  # an agent may need another kernel although it keeps its arrays
+            if agent.batch_kernel is not self.kernel:  # possible even if the agent has kept its arrays
                 return False
             arguments = agent.arguments()
             if arguments is self._memories[i]:
@@ -169,7 +169,7 @@ class AgentBatch:
         return True
 
     def _refresh_rules(self) -> None:
-        """Read again the own budget of each agent, and its rule: the parameters of its reaction to map changes."""
+        """Update the stored own budget of each agent, and its rule: the parameters of its reaction to map changes."""
         self._own_budgets[:] = [walker.budget or 0 for walker in self.walkers]
         self._rules[list(CHOSEN)] = [walker.agent.batch_rule() for walker in self.walkers]  # type: ignore[attr-defined]
 
@@ -177,7 +177,7 @@ class AgentBatch:
         """Notify all agents of a map change in one kernel call.
 
         Returns:
-            Whether agents of this kind have a kernel for this. If not, the caller has to notify each agent.
+            Whether agents of this kind have such a kernel. If not, the caller has to notify each agent by itself.
         """
         if self._change is not None:
             arcs = change.tails, change.heads, change.rose
@@ -219,7 +219,7 @@ class AgentBatch:
         self.seconds += clock() - before if clock else 0.0
 
     def end(self, tick: int) -> BatchSteps:
-        """Store and return the rows that agents wrote since the call of `begin`. `tick`: world tick of the first."""
+        """Store and return the rows written since the call of `begin`. `tick`: world tick of the first row."""
         rows = self._rows
         steps = BatchSteps(tick, self.places, rows, self.results["done"].copy())
         self.stints.append(steps)
@@ -291,7 +291,7 @@ def prefault_pages(grid: Grid, walker: "Walker", goal: int) -> None:
     for part in parts:
         if isinstance(part, Tiled) or (not is_tiled and part.size == grid.cells and part.dtype != np.int32):
             touch(part, cells)
-        elif part.nbytes > mmap.PAGESIZE:  # stacks, such as lists of cells, are filled from the beginning: one page
+        elif part.nbytes > mmap.PAGESIZE:  # a stack, such as a list of cells, fills from its beginning: write page 1
             first_byte = part.view(np.uint8)[:1]
             first_byte |= 0  # writes the page; a plain copy would not, because numpy skips copies onto the same array
 

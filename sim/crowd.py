@@ -95,7 +95,7 @@ class CrowdNumbers:
 
     @cached_property
     def ratios(self) -> npt.NDArray[np.float64]:
-        """Return cost / optimal of each agent that has arrived and whose optimal cost is finite."""
+        """Return the ratio cost / optimal cost of each agent that has arrived and whose optimal cost is finite."""
         chosen = self.has_arrived & np.isfinite(self.optimal)
         cost, optimal = self.counts["cost"][chosen], self.optimal[chosen]
         found: npt.NDArray[np.float64] = np.where(optimal > 0.0, cost / np.where(optimal > 0.0, optimal, 1.0), 1.0)

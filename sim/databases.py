@@ -31,7 +31,7 @@ from sim.prepared import Made, Making, Prepared, Recipe, Step, obtain
 
 Ints = npt.NDArray[np.int32]
 
-UNCAPPED = 0  # value of the parameter `cap` (maximum depth) for depths without a limit
+UNCAPPED = 0  # value of the parameter `cap` (maximum depth of lookahead) that means: no maximum
 
 _PIECE = 256  # number of regions that are processed between two reports of progress
 # Number of regions between two reports if depths have no cap: each region may need a search of the whole map.
@@ -158,7 +158,10 @@ def _depths(
     subgoal: Ints,
     depths: Ints,
 ) -> Generator[Step, None, int]:
-    """Compute `depths` for walks to the subgoals, or to the region if there are no subgoals; return the expansions."""
+    """Compute the depths for walks to subgoals, or to the goal region if there are no subgoals; return the expansions.
+
+    The result is written into `depths`.
+    """
     if cap == UNCAPPED:
         return (yield from _fill_uncapped_depths(grid, levels, level, region, subgoal, depths))
     ground, expansions = grid.ground, 0
@@ -179,7 +182,7 @@ def _depths(
 def _fill_uncapped_depths(
     grid: Grid, levels: Levels, level: int, region: int, subgoal: Ints, depths: Ints
 ) -> Generator[Step, None, int]:
-    """Compute `depths` as `_depths` does, but without a maximum depth; return the number of expansions."""
+    """Compute lookahead depths as `_depths` does, but without a maximum depth; return the number of expansions."""
     targets, ball = new_targets(grid.ground, int(levels.rep[region])), new_ball(grid.cells, False)
     backward, expansions = new_search(grid.cells), 0
     for first, last in _pieces(depths.size, _UNCAPPED_REGIONS_PER_STEP):

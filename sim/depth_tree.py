@@ -45,10 +45,10 @@ class Labelled:
 
     features: Floats
     labels: Ints
-    group: Ints  # [states] index of the map from which each state is
+    group: Ints  # [states] index of the map on which each state was visited
 
     def part(self, chosen: npt.NDArray[np.bool_]) -> "Labelled":
-        """Return only the states that are chosen by the mask `chosen`."""
+        """Return a selection of the states. `chosen`: mask of the states to return."""
         return Labelled(self.features[chosen], self.labels[chosen], self.group[chosen])
 
 

@@ -26,7 +26,7 @@ _WALL, _FLOOR = ord("@"), ord(".")
 
 @dataclass(frozen=True)
 class Generated:
-    """Generated map with a problem on it, its switches and its complete recipe."""
+    """Generated map with a problem (start and goal) on it, its switches and its complete recipe."""
 
     grid: Grid
     start: Point
@@ -102,7 +102,7 @@ class Random:
         self._state = seed
 
     def words(self, count: int) -> npt.NDArray[np.uint64]:
-        """Return the next `count` words of 64 random bits."""
+        """Return the next `count` random words of 64 bits each."""
         z = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(self._G) + np.uint64(self._state)
         self._state = (self._state + count * self._G) % 2**64
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -354,7 +354,10 @@ def two_corridors(size: int) -> MapLayout:
 
 
 def _diagonal_corridor(x: Numbers, y: Numbers, foot: Point, right: int) -> Mask:
-    """Return a corridor from `foot` diagonally up to column `right`, three cells high to allow diagonal moves."""
+    """Return a mask of a corridor from the cell `foot` diagonally up to column `right`.
+
+    The corridor is three cells high, because diagonal moves need free cells on both sides.
+    """
     along, up = x - foot[0], foot[1] - y
     return (abs(along - up) <= 1) & (along >= 0) & (up >= 0) & (x <= right)
 

@@ -42,7 +42,7 @@ class MapChange:
     cells: npt.NDArray[np.int32]  # cells whose domain (blocked, ground or water) changed, each listed once
     tails: npt.NDArray[np.int32]  # [arcs] cell at which each arc begins
     heads: npt.NDArray[np.int32]  # [arcs] cell to which each arc leads
-    rose: npt.NDArray[np.bool_]  # [arcs] True: the arc disappeared; False: it is new
+    rose: npt.NDArray[np.bool_]  # [arcs] True: the arc disappeared (its cost rose to infinity); False: it is new
 
     @property
     def has_arcs(self) -> bool:

@@ -238,7 +238,7 @@ def _measure(world: World, label: str, measure: str) -> float:
 
 
 def _claim_problem(claim: Claim, world: World) -> str:
-    """Return an error message if a claim is false, else ""."""
+    """Return an error message if a claim is false in the present state of the world, else ""."""
     try:
         return _contradiction_of(claim, world)
     except ConfigError as error:  # the agent has been removed during the run
@@ -246,7 +246,7 @@ def _claim_problem(claim: Claim, world: World) -> str:
 
 
 def _contradiction_of(claim: Claim, world: World) -> str:
-    """Return an error message if a claim is false, else ""; raise a ConfigError if its agent is missing."""
+    """Return an error message if a claim is false, else ""; raise a ConfigError if its agent has been removed."""
     if claim.state:
         state = named(world, claim.agent).state_word
         return "" if state == claim.state else f"{claim.agent} is said to be {claim.state}, and is {state}"

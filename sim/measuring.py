@@ -40,7 +40,7 @@ _TICKS_BEFORE_CHANGE = 2
 _UNLIMITED = int(distance.UNLIMITED)
 
 
-_count = CachedDispatch(referee.count_nonoptimal)  # kernel that judges moves
+_count = CachedDispatch(referee.count_nonoptimal)  # kernel that judges moves and counts the non-optimal ones
 
 
 @dataclass
@@ -55,7 +55,7 @@ class _QueuedMoves:
 
 
 class OptimalityTracker:
-    """Backward search from the shared goal for true distances, and the queue of moves that have not been judged."""
+    """Counter of non-optimal moves: a search from the shared goal for true distances, and a queue of moves to judge."""
 
     def __init__(self, grid: Grid, goal: int, aim: int, is_on: bool, *, is_watched: bool = False) -> None:
         self.is_on = is_on
@@ -97,7 +97,7 @@ class OptimalityTracker:
     # --- judging moves ----------------------------------------------------------------------------
 
     def walked(self, agent: int, metrics: np.ndarray, position: int, rows: np.ndarray) -> None:
-        """Judge the moves of an agent, or queue them if there is an `allowance`.
+        """Count the non-optimal ones among the moves of an agent, or queue the moves if there is an `allowance`.
 
         Args:
             agent: agent id.

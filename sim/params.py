@@ -11,7 +11,7 @@ Value = bool | int | float | str
 
 
 class ConfigError(ValueError):
-    """Error in the user's input. The message says where it is, what was expected and given, and the nearest known name.
+    """Error in the user's input. Its message says where, what was expected, what was given, and a similar known name.
 
     An error has one or more problems. Each is one line of text, shown unchanged on the terminal and in the window.
     """
@@ -66,7 +66,7 @@ class Named(Protocol):
 def unknown_agent(name: object, specs: Mapping[str, Named]) -> str:
     """Return the end of an error message about an unknown agent: a similar key, or how to add an agent from a file."""
     word = str(name)[:40]
-    asked = re.split(r"[,=(]", word)[0].strip().lower()  # `tb-wa,weight=3` means `tb-wa` with a wrong separator
+    asked = re.split(r"[,=(]", word)[0].strip().lower()  # `tb-wa,weight=3`, with a wrong separator, asks for `tb-wa`
     keys = {spec.name.lower(): key for key, spec in specs.items()}
     own = f"; if it is one of your own, name its file: --agent-file {word}.py, or drop {word}.py onto the window"
     return nearest(keys.get(asked, asked), specs) or did_you_mean(word, specs) + own

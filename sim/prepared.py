@@ -58,7 +58,7 @@ class Made:
 
     tables: Any  # the data: a NamedTuple of arrays, of the class `Recipe.form`
     expansions: int  # cost of the computation: expansions of all searches, plus visits of cells in other work
-    entries: int = 0  # size as papers count it: number of pairs of regions, or of cells in records
+    entries: int = 0  # size in the unit that papers use: number of pairs of regions, or of cells in records
     pieces: int = 1  # number of columns in the whole database if this data is a column of one; else 1
 
 
@@ -94,7 +94,7 @@ class Prepared:
     build_expansions: int  # cost of the computation in expansions, as defined in Made.expansions
     build_ms: float | None = None  # duration of the computation in milliseconds; None: it was not measured
     disk_bytes: int = 0  # size of the file with the data, in bytes; 0: there is no file
-    entries: int = 0  # size as papers count it, as defined in Made.entries
+    entries: int = 0  # size in the unit that papers use: number of pairs of regions, or of cells in records
     pieces: int = 1  # number of columns in the whole database if this data is a column of one; else 1
 
     @property
@@ -119,7 +119,8 @@ class Prepared:
 class PreparedCache:
     """Cache of prepared data: recently used data in memory, expensive data also in files."""
 
-    folder: Path | None = field(default_factory=lambda: cache_folder() / "prepared")  # None: no files
+    # Folder of the cache files; None: data is cached in memory only.
+    folder: Path | None = field(default_factory=lambda: cache_folder() / "prepared")
     # Data in memory: cache key -> data, ordered from the least to the most recently used.
     held: "OrderedDict[str, Prepared]" = field(default_factory=OrderedDict)
     memory: int = MEMORY_MB * _MB  # maximum size in memory in bytes; the data used last is kept even if it is larger

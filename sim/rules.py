@@ -54,7 +54,7 @@ class UserAgent:
 
 
 OFFENCE_WORDS = ("broke the rules", "failed")
-"""Words for an agent that broke a rule, and for one whose code failed; the index is `Violation.is_failure`."""
+"""Words for an agent that broke a rule, and for an agent whose code failed. Index: `Violation.is_failure`."""
 
 
 @dataclass(frozen=True)
@@ -91,19 +91,19 @@ class StoppedAgent:
         raise AssertionError("a stopped agent is not asked")
 
     def begin_trial(self, start: int) -> None:
-        """Do nothing."""
+        """Do nothing, because a stopped agent makes no more trials."""
 
     def on_change(self, change: MapChange) -> None:
-        """Do nothing."""
+        """Do nothing, because a stopped agent does not react to map changes."""
 
     def set_goal(self, goal: int) -> None:
-        """Do nothing."""
+        """Do nothing, because a stopped agent does not react to a new goal."""
 
     def set_param(self, name: str, value: Value) -> None:
-        """Do nothing."""
+        """Do nothing, because parameters have no effect on a stopped agent."""
 
     def refused(self, cell: int) -> None:
-        """Do nothing."""
+        """Do nothing, because a stopped agent makes no moves."""
 
     def own_counts(self) -> OwnCounts:
         return self._own_counts

@@ -18,8 +18,8 @@ class TickTimer:
     """
 
     def __init__(self) -> None:
-        self._mean_turn_s = 0.0  # mean seconds that an agent plans in this tick, or at first in the last; 0: unknown
-        self._closing_s = 0.0  # estimated seconds between the last reading of the clock in a tick and its end
+        self._mean_turn_s = 0.0  # mean planning time per agent in this tick, or, at first, in the last tick; 0: unknown
+        self._closing_s = 0.0  # estimated seconds from the last reading of the clock in a tick to the end of the tick
         self._begin_s = self._first_turn_s = self._last_look_s = self._end_s = 0.0
         self._batch = 0
 
@@ -30,7 +30,7 @@ class TickTimer:
         self._first_turn_s, self._batch = 0.0, 0
 
     def next_batch(self, served: int) -> int:
-        """Return how many agents may plan before the next call; 0: time is up. `served`: how many have planned yet."""
+        """Return how many agents may plan before the next call; 0: time is up. `served`: agents that have planned."""
         now = self._last_look_s = self._clock()
         if not served:
             self._first_turn_s = now

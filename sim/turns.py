@@ -67,7 +67,7 @@ class BatchPlan:
         return DigestColumns(self._walkers, self.crews)
 
     def forget_sums(self) -> None:
-        """Invalidate the cached digest columns, because they contain the goal of a walker that got another goal."""
+        """Invalidate the cached digest columns after a walker has got another goal, which is one of the columns."""
         self.__dict__.pop("sums", None)
 
     def are_of(self, walkers: Sequence[Walker]) -> bool:
