@@ -42,7 +42,7 @@ PHASE_WORDS = {
     log.TRACING: "tracing",
     log.FOLLOWING: "following",
     log.WALKING_BACK: "walking back",
-    log.SHUTTLING: "to and fro",
+    log.SHUTTLING: "shuttling",
     log.LEARNING: "learning",
 }
 STATUS_WORDS = {Status.AT_GOAL: "arrived", Status.NO_PATH: "no path", Status.GAVE_UP: "gave up"}

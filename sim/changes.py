@@ -14,7 +14,7 @@ from sim.grid import Grid
 from sim.params import Param
 
 EVERY = Param("every", int, 10, "ticks between random changes", 1, 1_000_000_000)
-REPEAT = Param("repeat", bool, True, "whether the changes go on; false: one, after so many ticks")
+REPEAT = Param("repeat", bool, True, "whether the changes repeat; false: only one change, after `every` ticks")
 RATE = Param("rate", float, 0.0, "percent of cells that one random change redraws", 0.0, 100.0)
 
 

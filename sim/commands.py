@@ -25,14 +25,18 @@ def with_end(name: str, end: str, longest: int = MAX_NAME) -> str:
     return name[: longest - len(end)] + end
 
 
-TICK = Param("tick", int, 0, "when a command is due", 0, LAST_TICK)
-BUDGET = Param("budget", int, 16, "cells that each agent may expand a tick", 1, 1_000_000_000, symbol="k")
-TRIALS = Param("trials", int, 1, "most walks from start to goal of agents that learn", 1, 1_000_000)
-TICK_MS = Param(
-    "tick_ms", float, 0.0, "milliseconds a tick for all agents together; 0: as long as it takes", 0.0, 10_000.0
+TICK = Param("tick", int, 0, "tick at which the command is due", 0, LAST_TICK)
+BUDGET = Param(
+    "budget", int, 16, "maximum number of cells that each agent may expand in a tick", 1, 1_000_000_000, symbol="k"
 )
-SERVED = Param("serve", int, 0, "so many agents plan in this tick, the others wait their turn", 0, MAX_AGENTS)
-AGENT = Param("agent", int, 0, "the number of an agent", 0, 1_000_000)
+TRIALS = Param("trials", int, 1, "maximum number of walks from start to goal for agents that learn", 1, 1_000_000)
+TICK_MS = Param(
+    "tick_ms", float, 0.0, "time limit of a tick in milliseconds, for all agents together; 0: no limit", 0.0, 10_000.0
+)
+SERVED = Param(
+    "serve", int, 0, "number of agents that plan in this tick; the others wait for their turn", 0, MAX_AGENTS
+)
+AGENT = Param("agent", int, 0, "number of the agent", 0, 1_000_000)
 
 
 Pair = tuple[int, int]
@@ -192,7 +196,7 @@ class NameSwitch(Command):
         world.name_switch(self.name, self.cells)
 
     def say(self, names: Names) -> str:
-        return f"{_cells(self.cells, names)} named {self.name}" if self.cells else f"{self.name} is no switch any more"
+        return f"{_cells(self.cells, names)} named {self.name}" if self.cells else f"switch {self.name} removed"
 
 
 @dataclass(frozen=True)
@@ -221,7 +225,7 @@ class SetBudget(Command):
         world.set_budget(self.budget, self.agent)
 
     def say(self, names: Names) -> str:
-        text = f"budget {self.budget:,} a tick" if self.budget else "budget as all"
+        text = f"budget {self.budget:,} a tick" if self.budget else "shared budget"
         return text if self.agent is None else f"{names.agent(self.agent)}: {text}"
 
 
@@ -253,7 +257,7 @@ class NameAgent(Command):
 
     def say(self, names: Names) -> str:
         """Return a description with the new name only, because `names` no longer has the old name."""
-        return f"an agent is called {self.label}" if self.label else "an agent is called as its algorithm"
+        return f"agent renamed to {self.label}" if self.label else "agent renamed to its algorithm"
 
 
 @dataclass(frozen=True)
@@ -267,7 +271,7 @@ class AddAgent(Command):
         world.add_agent(self.config, self.agent)
 
     def say(self, names: Names) -> str:
-        return f"{self.config.label or names.algorithm(self.config.kind)} joins"
+        return f"{self.config.label or names.algorithm(self.config.kind)} added"
 
 
 @dataclass(frozen=True)
@@ -280,7 +284,7 @@ class RemoveAgent(Command):
         world.remove_agent(self.agent)
 
     def say(self, names: Names) -> str:
-        return f"{names.agent(self.agent)} leaves"
+        return f"{names.agent(self.agent)} removed"
 
 
 Told = MoveGoal | SetBudget | SetParam | RemoveAgent
@@ -335,7 +339,11 @@ class SetChanges(Command):
 
     def say(self, names: Names) -> str:
         is_on = self.rate > 0
-        return f"random changes: {self.rate:g} % every {counted(self.every, 'tick')}" if is_on else "random changes end"
+        return (
+            f"random changes: {self.rate:g} % every {counted(self.every, 'tick')}"
+            if is_on
+            else "random changes stopped"
+        )
 
 
 @dataclass(frozen=True)
@@ -361,7 +369,7 @@ class SetTickMs(Command):
         world.set_tick_ms(self.milliseconds)
 
     def say(self, names: Names) -> str:
-        return f"{self.milliseconds:g} ms a tick for all" if self.milliseconds else "a tick takes as long as it takes"
+        return f"time limit {self.milliseconds:g} ms a tick" if self.milliseconds else "no time limit of ticks"
 
 
 @dataclass(frozen=True)
@@ -377,7 +385,7 @@ class Serve(Command):
         world.serve(self.agents)
 
     def say(self, names: Names) -> str:
-        return f"{counted(self.agents, 'agent')} had {'its' if self.agents == 1 else 'their'} turn"
+        return f"{counted(self.agents, 'agent')} planned"
 
 
 @dataclass(frozen=True)

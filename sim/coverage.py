@@ -74,6 +74,6 @@ def wanted_records(share: float) -> int | None:
 
 
 def wish(share: float) -> str:
-    """Return a phrase such as "this map wants about 500 records", for the end of a message."""
+    """Return a phrase such as "this map needs about 500 records", for the end of a message."""
     count = wanted_records(share)
-    return "no number of records fits this map" if count is None else f"this map wants about {count:,} records"
+    return "no number of records is enough for this map" if count is None else f"this map needs about {count:,} records"

@@ -221,13 +221,13 @@ def read_tree(path: Path) -> DepthTree:
         tree = Tree(*(np.array(data[name], kind) for name, kind in zip(_PARTS, types, strict=True)))
         found = DepthTree(tree, int(data["n"]), int(data["q"]), int(data["dmax"]), {"made": data.get("made", "")})
     except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{path}: expected a tree of depths: {error}") from None
+        raise ConfigError(f"{path}: expected a depth tree: {error}") from None
     place = np.arange(tree.feature.size)
     inner = tree.feature >= 0
     children = np.concatenate([tree.left[inner] - place[inner], tree.right[inner] - place[inner]])
     is_sound = place.size and all(part.size == place.size for part in tree) and (tree.feature < FEATURES).all()
     if not is_sound or (children <= 0).any() or max(tree.left.max(), tree.right.max()) >= place.size:
-        raise ConfigError(f"{path}: expected a tree of depths whose children come after their parents")
+        raise ConfigError(f"{path}: expected a depth tree whose children come after their parents")
     if (tree.depth < 1).any() or found.steps < 1 or found.q < 1 or found.dmax < 1:
         raise ConfigError(f"{path}: expected depths, n, q and dmax of at least 1")
     return found

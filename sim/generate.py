@@ -371,7 +371,15 @@ def _side(name: str, default: int, help_text: str) -> Param:
 
 _WIDTH = _side("width", 128, "cells from west to east")
 _HEIGHT = _side("height", 128, "cells from north to south")
-_SEED = Param("seed", int, 1, "another seed, another map of the same kind", low=0, high=999_999, step=1)
+_SEED = Param(
+    "seed",
+    int,
+    1,
+    "seed of the random numbers; another seed gives another map of the same kind",
+    low=0,
+    high=999_999,
+    step=1,
+)
 
 GENERATORS: tuple[GeneratorSpec, ...] = (
     GeneratorSpec(
@@ -389,14 +397,22 @@ GENERATORS: tuple[GeneratorSpec, ...] = (
             _WIDTH,
             _HEIGHT,
             _SEED,
-            Param("density", int, 20, "blocked cells in percent; above 40 the map falls apart", low=0, high=45, step=5),
+            Param(
+                "density",
+                int,
+                20,
+                "percent of blocked cells; above 40 the map falls into parts",
+                low=0,
+                high=45,
+                step=5,
+            ),
         ),
         random_obstacles,
     ),
     GeneratorSpec(
         "maze",
         "Maze",
-        "one way between any two places, and many dead ends",
+        "one path between any two points, and many dead ends",
         (_WIDTH, _HEIGHT, _SEED, Param("corridor", int, 1, "width of the corridors", low=1, high=64, step=1)),
         maze,
     ),
@@ -408,9 +424,9 @@ GENERATORS: tuple[GeneratorSpec, ...] = (
             _WIDTH,
             _HEIGHT,
             _SEED,
-            Param("fill", int, 45, "rock at first, in percent; more makes narrower caves", low=30, high=55, step=1),
-            Param("rounds", int, 4, "how often walls are smoothed", low=1, high=12, step=1),
-            Param("grain", int, 1, "how many times wider caves are", low=1, high=16, step=1),
+            Param("fill", int, 45, "percent of rock at first; more rock makes narrower caves", low=30, high=55, step=1),
+            Param("rounds", int, 4, "number of times that walls are smoothed", low=1, high=12, step=1),
+            Param("grain", int, 1, "factor by which caves are wider", low=1, high=16, step=1),
         ),
         caves,
     ),
@@ -423,7 +439,7 @@ GENERATORS: tuple[GeneratorSpec, ...] = (
             _HEIGHT,
             _SEED,
             Param("river", int, 4, "width of the river", low=1, high=256, step=1),
-            Param("bridges", int, 2, "how many bridges", low=1, high=9, step=1),
+            Param("bridges", int, 2, "number of bridges", low=1, high=9, step=1),
             Param("bridge", int, 2, "width of a bridge", low=1, high=32, step=1),
         ),
         river,
@@ -438,13 +454,13 @@ GENERATORS: tuple[GeneratorSpec, ...] = (
     GeneratorSpec(
         "two-corridors",
         "Two corridors",
-        "two ways with an opening half-way, where a shortcut beats walking back",
+        "two corridors with an opening half-way, where a shortcut beats walking back",
         (
             Param(
                 "size",
                 int,
                 24,
-                "moves from start to opening; made for a budget of about twice that",
+                "moves from the start to the opening; designed for a budget of about twice this number",
                 low=8,
                 high=256,
                 step=8,

@@ -162,9 +162,9 @@ def _wrongly_marked_answers(question: Question, world: World, index: int) -> Ite
     for number, claims in enumerate(question.claims, start=1):
         problem = next((text for claim in claims if (text := _claim_problem(claim, world))), "")
         if number - 1 == question.right and problem:
-            yield f"answer {number} is marked as right; but in step {index + 1} {problem}"
+            yield f"answer {number} is marked as right, but in step {index + 1} {problem}"
         elif number - 1 != question.right and claims and not problem:
-            yield f"answer {number} is marked as wrong; but what it claims is true in step {index + 1}"
+            yield f"answer {number} is marked as wrong, but its claim is true in step {index + 1}"
 
 
 def _run_steps(lesson: Lesson, specs: Mapping[str, AgentSpec]) -> Iterator[tuple[World, int]]:
@@ -188,7 +188,9 @@ def _run_to_condition(world: World, when: When) -> None:
     left, ended = when.count, _early_end_phrase(world, when.agent)
     while left and not (when.measure and _measure(world, when.agent, when.measure) >= when.reaches):
         if world.tick >= MAX_TICKS or not world.advance(1):
-            raise ConfigError(f"what it waits for never comes; {ended}{_timeout_phrase(world)} at tick {world.tick:,}")
+            raise ConfigError(
+                f"what the step waits for never happens; {ended}{_timeout_phrase(world)} at tick {world.tick:,}"
+            )
         left -= bool(when.event) and _has_event_happened(named(world, when.agent), when.event)
         if not world.tick % _TELL_EVERY:
             tell(world.tick / MAX_TICKS)
@@ -197,7 +199,7 @@ def _run_to_condition(world: World, when: When) -> None:
 def _run_to_tick(world: World, tick: int) -> None:
     """Advance the world to a tick; raise a ConfigError if that tick is in the past or the run ends earlier."""
     if tick < world.tick:
-        raise ConfigError(f"tick {tick:,} is before tick {world.tick:,}, at which the step before stands")
+        raise ConfigError(f"tick {tick:,} is before tick {world.tick:,}, the tick of the previous step")
     while world.tick < tick:
         if not world.advance(min(tick - world.tick, _TELL_EVERY)):
             raise ConfigError(f"the run is over at tick {world.tick:,}, before tick {tick:,}")
@@ -208,11 +210,11 @@ def _early_end_phrase(world: World, label: str) -> str:
     """Return a phrase for an error message which says that an agent is done already; "" if the agent is active."""
     walker = named(world, label)
     is_over = walker.agent.status is not Status.ACTIVE
-    return f"{label} was at its end ({walker.state_word}) already in tick {world.tick:,}; " if is_over else ""
+    return f"{label} was already done ({walker.state_word}) in tick {world.tick:,}; " if is_over else ""
 
 
 def _timeout_phrase(world: World) -> str:
-    return "the run is over" if world.is_over else "nobody waits longer than"
+    return "the run is over" if world.is_over else "lessons end"
 
 
 def _has_event_happened(walker: Walker, event: str) -> bool:
@@ -228,7 +230,7 @@ def named(world: World, label: str) -> Walker:
     """Return the walker with this label; raise a ConfigError if it has been removed during the run."""
     found = next((walker for walker in world.walkers if walker.label == label), None)
     if found is None:
-        raise ConfigError(f"{label} is not there any more in tick {world.tick:,}: the run has removed it")
+        raise ConfigError(f"{label} no longer exists in tick {world.tick:,}: it was removed during the run")
     return found
 
 
@@ -249,7 +251,7 @@ def _contradiction_of(claim: Claim, world: World) -> str:
     """Return an error message if a claim is false, else ""; raise a ConfigError if its agent has been removed."""
     if claim.state:
         state = named(world, claim.agent).state_word
-        return "" if state == claim.state else f"{claim.agent} is said to be {claim.state}, and is {state}"
+        return "" if state == claim.state else f"{claim.agent} is claimed to be {claim.state}, but is {state}"
     value = _measure(world, claim.agent, claim.measure)
     if math.isnan(value):
         return f"{claim.agent} has no {claim.measure} yet"
@@ -261,7 +263,7 @@ def _contradiction_of(claim: Claim, world: World) -> str:
     ]
     for words, limit, holds in limits:
         if limit is not None and not holds(limit):
-            return f"{claim.agent} is said to have {claim.measure} {words} {limit:g}, and has {value:g}"
+            return f"{claim.agent} is claimed to have {claim.measure} {words} {limit:g}, but has {value:g}"
     return ""
 
 

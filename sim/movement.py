@@ -15,9 +15,9 @@ FOUR, EIGHT, CUT, SQUEEZE = "four", "eight", "eight-cut", "eight-squeeze"
 
 WORDS = {
     FOUR: "four neighbours",
-    EIGHT: "eight neighbours, no corner is cut",
-    CUT: "eight neighbours, one corner may be cut",
-    SQUEEZE: "eight neighbours, even between two blocked corners",
+    EIGHT: "eight neighbours, no corner cutting",
+    CUT: "eight neighbours, cutting one corner",
+    SQUEEZE: "eight neighbours, also between two blocked corners",
 }
 """Description of each rule, from the strictest to the most permissive. Each rule allows all moves of earlier rules."""
 
@@ -27,8 +27,8 @@ RULE = Param(
     "movement",
     str,
     EIGHT,
-    "which neighbours one move leads to: the four straight ones; all eight, diagonally only past two free cells; past "
-    "one free cell, cutting the other's corner; past any",
+    "neighbours to which a move may lead: the four straight ones; or all eight, diagonally only past two free cells, "
+    "past one free cell (cutting the corner of the other), or past any cells",
     choices=tuple(WORDS),
 )
 DIAGONAL = Param("diagonal", float, octile.DIAGONAL, "cost of a diagonal move", 1.0, 2.0)
@@ -68,7 +68,7 @@ class Movement:
     def words(self) -> str:
         """Return a description of the rule, with the cost of a diagonal move unless that is sqrt(2)."""
         is_usual = not self.has_diagonals or self.diagonal == octile.DIAGONAL
-        return WORDS[self.rule] if is_usual else f"{WORDS[self.rule]}, a diagonal costs {self.diagonal:.4g}"
+        return WORDS[self.rule] if is_usual else f"{WORDS[self.rule]}, a diagonal move costs {self.diagonal:.4g}"
 
 
 USUAL = Movement()

@@ -68,7 +68,7 @@ def unknown_agent(name: object, specs: Mapping[str, Named]) -> str:
     word = str(name)[:40]
     asked = re.split(r"[,=(]", word)[0].strip().lower()  # `tb-wa,weight=3`, with a wrong separator, asks for `tb-wa`
     keys = {spec.name.lower(): key for key, spec in specs.items()}
-    own = f"; if it is one of your own, name its file: --agent-file {word}.py, or drop {word}.py onto the window"
+    own = f"; for an agent of your own, add its file: --agent-file {word}.py, or drop {word}.py onto the window"
     return nearest(keys.get(asked, asked), specs) or did_you_mean(word, specs) + own
 
 

@@ -105,7 +105,7 @@ def _far_pairs(count: int, grid: Grid, seed: int) -> list[tuple[Pair, Pair]]:
     for far in (max(grid.width, grid.height) / 4, 0.0):
         with suppress(ConfigError):
             return list(_drawn(Drawn(seed, far), count, grid))
-    raise ConfigError(f"{grid.name}: expected free cells with ways between them for {count:,} agents, got too few")
+    raise ConfigError(f"{grid.name}: expected free cells with paths between them for {count:,} agents, got too few")
 
 
 def cheapest(grid: Grid, start: int, goal: int) -> float:
@@ -175,9 +175,9 @@ def _drawn(placing: Drawn, count: int, grid: Grid) -> Iterator[tuple[Pair, Pair]
             yield grid.xy(start), grid.xy(goal)
     if found < count:
         least = f" of cost {placing.min_cost:g} or more" if placing.min_cost else ""
-        best = f"the dearest way among them costs {dearest:.1f}" if dearest else "none of them has a way"
+        best = f"the most expensive path among them costs {dearest:.1f}" if dearest else "none of them has a path"
         raise ConfigError(
-            f"placing: expected {count:,} pairs of free cells with a way{least} between them, found {found:,} in "
+            f"placing: expected {count:,} pairs of free cells with a path{least} between them, found {found:,} in "
             f"{tried:,} tries; {best}"
         )
 

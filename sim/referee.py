@@ -110,7 +110,11 @@ class Referee:
         if walker.agent.status is not Status.ACTIVE:
             self.verify_status(walker, tick + int(count) - 1)
         elif count < rows.size:
-            self.stop(walker, f"did {count} of {rows.size} ticks, and is not at its end", tick + int(count) - 1)
+            self.stop(
+                walker,
+                f"acted in only {count} of {rows.size} ticks, although it is still active",
+                tick + int(count) - 1,
+            )
         return int(count)
 
     def _ask_with_stopwatch(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
@@ -155,8 +159,8 @@ class Referee:
     def _note_first_excess(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> None:
         """Add a message for the user when an agent from the user's file exceeds its budget for the first time."""
         if walker.metrics[0].over_budget == 1 and rows["expanded"][0] > budget:
-            told = f"{walker.label} expanded {int(rows['expanded'][0])} cells, with a budget of {budget}"
-            self.notes.append(Note(tick, told))
+            text = f"{walker.label} expanded {int(rows['expanded'][0])} cells with a budget of {budget}"
+            self.notes.append(Note(tick, text))
 
     def _refuse(self, walker: Walker, rows: np.ndarray, row: int, tick: int, budget: int) -> int:
         """Handle the first row that breaks a rule: refuse its move, or stop the agent; return the number of valid rows.
@@ -179,9 +183,9 @@ class Referee:
         """Stop an agent that reports AT_GOAL but is elsewhere, or NO_PATH although the referee knows a path."""
         status, goal = walker.agent.status, self.goal_of(walker)
         if status is Status.AT_GOAL and walker.position != goal:
-            self.stop(walker, f"says that it has arrived; its goal is {self.grid.xy(goal)}", tick)
+            self.stop(walker, f"reported that it has arrived, but its goal is {self.grid.xy(goal)}", tick)
         elif status is Status.NO_PATH and (length := self._known_distance_to_goal(walker)) < np.inf:
-            self.stop(walker, f"says that there is no path; there is one of cost {length:.6g}", tick)
+            self.stop(walker, f"reported that there is no path, but there is one of cost {length:.6g}", tick)
 
     def goal_of(self, walker: Walker) -> int:
         """Return the goal cell of a walker: its own, or the shared one."""

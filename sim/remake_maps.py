@@ -28,9 +28,9 @@ RECIPES: dict[str, dict[str, int | str]] = {
 _INTRODUCTION = """\
 # Where these maps come from
 
-Made by `sim/generate.py` from the recipes below, and under the licence of the project. Nobody else's map is here.
-`python -m sim.remake_maps` writes them and this page again; a test compares them. A recipe can stand in a scenario
-in place of a file: `map: {generate: {kind: ...}}`. Cells are `[x, y]`, from the upper left.
+Made by `sim/generate.py` from the recipes below, and published under the licence of the project; none are by others.
+`python -m sim.remake_maps` writes the maps and this page; a test compares them. A scenario can have a recipe instead
+of a map file: `map: {generate: {kind: ...}}`. Cells are `[x, y]`, from the upper left.
 """
 
 

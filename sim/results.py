@@ -165,9 +165,9 @@ def group_ms(world: World) -> dict[Group, float]:
     Groups in which no agent planned are left out. The world must have a clock.
     """
     seconds: defaultdict[Group, float] = defaultdict(float)
-    for crew in world.crews:
-        if crew.has_acted:
-            seconds[group_of(crew.walkers[0])] += crew.seconds
+    for batch in world.crews:
+        if batch.has_acted:
+            seconds[group_of(batch.walkers[0])] += batch.seconds
     for walker in world.walkers:
         if walker.id in world.alone_s and walker.bare_rows.size:
             seconds[group_of(walker)] += world.alone_s[walker.id]

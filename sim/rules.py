@@ -61,7 +61,7 @@ OFFENCE_WORDS = ("broke the rules", "failed")
 class Violation:
     """Reason why the referee stopped an agent: a broken rule or an error in its code."""
 
-    what: str  # description of the violation, such as "moved from (1, 0) to (5, 5), which is no legal move"
+    what: str  # description of the violation, such as "moved from (1, 0) to (5, 5), which is not a legal move"
     tick: int  # world tick of the violation
     place: tuple[int, int]  # cell (x, y) on which the agent was stopped
     is_failure: bool = False  # True: the agent's code failed; False: the agent broke a rule
@@ -122,7 +122,7 @@ def wrong_count(count: object, asked: int) -> str | None:
     if not isinstance(count, int | np.integer):
         return f"advance returned {count!r}; expected the number of ticks done"
     if not 0 < count <= asked:
-        return f"advance returned {count}; expected 1 to {asked}, the ticks that it was asked for"
+        return f"advance returned {count}; expected 1 to {asked}, the number of ticks requested"
     return None
 
 
@@ -140,4 +140,4 @@ def wrong_row(grid: Grid, position: int, rows: np.ndarray, row: int) -> str:
             return f"reported {int(rows[name][row])} cells {name}; expected 0 or more"
     cell = int(rows["cell"][row])
     there = f"{grid.xy(cell)}" if 0 <= cell < grid.cells else f"cell {cell}, which is not on the map"
-    return f"moved from {grid.xy(position)} to {there}, which is no legal move"
+    return f"moved from {grid.xy(position)} to {there}, which is not a legal move"

@@ -187,7 +187,7 @@ class World:
         self.check_room()
         number = self._next_id if agent_id is None else agent_id
         if self.walker(number) is not None:
-            raise ConfigError(f"agent: there is an agent {number} already")
+            raise ConfigError(f"agent: there is already an agent {number}")
         self._next_id = max(self._next_id, number + 1)
         spec, params, budget = self.check_agent(config)
         own_start, own_goal = joining.own_ends(self.grid, config)
@@ -604,7 +604,7 @@ class World:
         elif name in self.switches or len(self.switches) < MAX_SWITCHES:
             self.switches[name] = tuple(int(cell) for cell in cells)
         else:
-            self.note(f"'{name}' is no switch: there are {MAX_SWITCHES} already")
+            self.note(f"switch '{name}' was not added: there are already {MAX_SWITCHES} switches, the maximum")
 
     def put_terrain(self, cells: Sequence[int], letters: str) -> None:
         """Set the terrain character of each cell. Cells that agents occupy are not blocked; the user gets a message."""
@@ -618,11 +618,11 @@ class World:
         """Return a mask of the `cells` that no agent occupies, so they may be blocked; add messages for the others."""
         refused = np.isin(cells, self._occupied_cells())
         if refused.sum() > _MAX_NAMED_REFUSALS:
-            self.note(f"{refused.sum():,} of {cells.size:,} cells stay free: agents stand on them")
+            self.note(f"{refused.sum():,} of {cells.size:,} cells stay free: agents are on them")
         for cell in cells[refused].tolist() if refused.sum() <= _MAX_NAMED_REFUSALS else ():
             label = [w.label for w in self.walkers if w.position == cell][-1]
             x, y = self.grid.xy(cell)
-            self.note(f"({x}, {y}) stays free: {label} stands on it")
+            self.note(f"({x}, {y}) stays free: {label} is on it")
         if self.goal in cells:
             self.note("the goal is blocked: agents wait until it is free again")
         return ~refused
@@ -886,7 +886,7 @@ class World:
 
     def _note_missing_agent(self, agent: int) -> None:
         """Add a message for the user that a command names an agent that does not exist."""
-        self.note(f"agent {agent} is not there")
+        self.note(f"there is no agent {agent}")
 
     def add_agent(self, config: AgentConfig, agent: int | None) -> None:
         """Add an agent as `add` does, but report errors as messages for the user instead of exceptions."""

@@ -127,7 +127,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pyt
     assert re.search(r"cost / optimal, mean +median +maximum", out), out
     assert "python main.py caves-advice/best.yaml" in out
     wished = re.search(
-        r"kNN LRTA\* was not tried\. ([\d.]+)% of pairs can be climbed, .* wants about ([\d,]+) records", out
+        r"kNN LRTA\* was not tried\. ([\d.]+)% of pairs can be climbed, .* needs about ([\d,]+) records", out
     )
     assert wished and int(wished[2].replace(",", "")) == pytest.approx(30 / (float(wished[1]) / 100) ** 2, rel=0.15), (
         out

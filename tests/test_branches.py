@@ -186,7 +186,7 @@ def test_the_number_of_an_agent_is_its_own_whatever_becomes_of_others():
     assert not line.complaints()
     line.set_enabled(second.id, False)
     line.settle()
-    assert f"agent {number} is not there" in line.complaints().values()
+    assert f"there is no agent {number}" in line.complaints().values()
     line.do(RemoveAgent(1))
     assert line.do(SetBudget(3, 1)).id in line.complaints()
 

@@ -345,7 +345,7 @@ def test_notes_and_removed_agents_are_told(run: Any, tmp_path: Path) -> None:
     code, out, err = run("run", tmp_path / "script.yaml")
     assert code == 0
     assert [(line["label"], line["outcome"]) for line in objects(out)] == [("walker", "reached"), ("brief", "removed")]
-    assert err.splitlines() == ["tick 2: (2, 0) stays free: walker stands on it"]
+    assert err.splitlines() == ["tick 2: (2, 0) stays free: walker is on it"]
 
 
 def test_a_scenario_without_agents_says_so(run: Any, tmp_path: Path) -> None:

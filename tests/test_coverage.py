@@ -43,7 +43,7 @@ def test_climbed_pairs_are_those_of_the_slow_version(
 def test_an_empty_map_wants_few_records_and_a_maze_many() -> None:
     empty, wall = Grid.from_rows(["." * 20] * 20), Grid.from_rows([".@."])
     assert share_of(empty) == 1.0 and coverage.wanted_records(1.0) == coverage.WANTED_FITS
-    assert share_of(wall) == 0.0 and coverage.wish(0.0) == "no number of records fits this map"
+    assert share_of(wall) == 0.0 and coverage.wish(0.0) == "no number of records is enough for this map"
     cave = generate("caves", {"width": 64, "height": 64, "seed": 3}).grid
     assert 0.0 < share_of(cave) < 0.5
     assert share_of(empty, cap=3) < 0.5, "a climb that needs more steps than the cap fails"
@@ -53,7 +53,7 @@ def test_an_empty_map_wants_few_records_and_a_maze_many() -> None:
 def test_wanted_records_go_as_one_over_the_share_squared(share: float, wanted: int) -> None:
     assert coverage.wanted_records(share) == wanted
     assert coverage.expected_fits(wanted, share) >= coverage.WANTED_FITS * 0.999
-    assert coverage.wish(share) == f"this map wants about {wanted:,} records"
+    assert coverage.wish(share) == f"this map needs about {wanted:,} records"
 
 
 def test_the_agent_says_how_many_records_fit() -> None:

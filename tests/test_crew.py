@@ -283,7 +283,7 @@ def test_one_that_the_referee_stops_leaves_its_crew_and_the_others_walk_on() -> 
         world.advance(2)
         assert [len(each.walkers) for each in world.crews] == [3]
         liar = world.walkers[1]
-        world.referee.stop(liar, "moved from (2, 4) to (7, 4), which is no legal move", world.tick)
+        world.referee.stop(liar, "moved from (2, 4) to (7, 4), which is not a legal move", world.tick)
         place = liar.position
         alone.advance(world.advance(20) + 2)
         assert [len(each.walkers) for each in world.crews] == [2] and liar.position == place != liar.own_goal

@@ -89,7 +89,7 @@ def test_every_number_that_a_text_tells_of_is_claimed_or_in_the_run() -> None:
 
 def test_a_wrong_claim_is_told_with_step_and_line() -> None:
     lesson = parse_lesson(SMALL.replace("state: arrived", "state: waiting"), "x.yaml", BY_KEY)
-    assert broken_claims(lesson, BY_KEY) == ["20: step 3: A is said to be waiting, and is arrived"]
+    assert broken_claims(lesson, BY_KEY) == ["20: step 3: A is claimed to be waiting, but is arrived"]
     claims = (Claim("A", "moves", least=1000), Claim("A", "moves", more_than="A"), Claim("A", "moves", most=0))
     wrong = replace(lesson, steps=(replace(lesson.steps[2], claims=claims),))
     assert len(broken_claims(wrong, BY_KEY)) == 3
@@ -105,9 +105,9 @@ CHECKED = SMALL.replace(
 def test_a_right_answer_that_the_run_shows_to_be_wrong_is_refused_and_so_is_a_wrong_one_that_is_right() -> None:
     assert broken_claims(parse_lesson(CHECKED, "x.yaml", BY_KEY), BY_KEY) == []
     wrong = parse_lesson(CHECKED.replace("right: 2", "right: 1"), "x.yaml", BY_KEY)
-    assert [problem.split(", and has")[0] for problem in broken_claims(wrong, BY_KEY)] == [
-        "16: step 2: answer 1 is marked as right; but in step 3 A is said to have moves at most 3",
-        "16: step 2: answer 2 is marked as wrong; but what it claims is true in step 3",
+    assert [problem.split(", but has")[0] for problem in broken_claims(wrong, BY_KEY)] == [
+        "16: step 2: answer 1 is marked as right, but in step 3 A is claimed to have moves at most 3",
+        "16: step 2: answer 2 is marked as wrong, but its claim is true in step 3",
     ]
 
 
@@ -128,7 +128,7 @@ def test_check_lesson_refuses_a_wrong_mark_and_says_how_many_questions_it_cannot
     place = tmp_path / "small.yaml"
     place.write_text(CHECKED.replace("right: 2", "right: 1"), encoding="utf-8")
     assert check_lesson.main([str(place)]) == 2
-    assert f"{place}:16: step 2: answer 1 is marked as right; but" in capsys.readouterr().err
+    assert f"{place}:16: step 2: answer 1 is marked as right, but" in capsys.readouterr().err
     place.write_text(SMALL, encoding="utf-8")
     assert check_lesson.main([str(place)]) == 0
     assert "3 steps, 1 claim, 1 question, 1 of them not checked: no answer has claims" in capsys.readouterr().out
@@ -138,9 +138,7 @@ def test_who_waits_for_what_has_come_already_is_told_when() -> None:
     text = SMALL + "  - text: Again.\n    to: {agent: A, event: back_move}\n"
     lesson = parse_lesson(SMALL, "x.yaml", BY_KEY)
     arrived = lesson.ticks[-1]
-    with pytest.raises(
-        ConfigError, match=rf"never comes; A was at its end \(arrived\) already in tick {arrived}; the run"
-    ):
+    with pytest.raises(ConfigError, match=rf"never happens; A was already done \(arrived\) in tick {arrived}; the run"):
         parse_lesson(text, "x.yaml", BY_KEY)
 
 
@@ -182,7 +180,7 @@ def test_who_waits_for_what_has_come_already_is_told_when() -> None:
         (
             "to: {agent: A, event: arrival}",
             "to: {agent: A, event: restart}",
-            "x.yaml:19: step 3: what it waits for never comes; the run is over at tick",
+            "x.yaml:19: step 3: what the step waits for never happens; the run is over at tick",
         ),
         ("    show: [A]", "    right: 1", "x.yaml:12: steps[0].right: goes with a question only"),
         ("    because: So it is.\n", "", "x.yaml:13: steps[1].because: expected text, got nothing"),
@@ -190,7 +188,7 @@ def test_who_waits_for_what_has_come_already_is_told_when() -> None:
         (
             "    show: [A]",
             "    to: 2\n  - text: Back.\n    to: 1",
-            "x.yaml:14: step 2: tick 1 is before tick 2, at which the step before stands",
+            "x.yaml:14: step 2: tick 1 is before tick 2, the tick of the previous step",
         ),
         (
             "state: arrived",
@@ -281,11 +279,11 @@ def test_looking_for_a_step_can_be_given_up(when: str) -> None:
 
 def test_an_agent_that_the_run_has_removed_cannot_be_spoken_of() -> None:
     removed = SMALL.replace("steps:", "  edits: [{tick: 1, remove: A}]\nsteps:")
-    with pytest.raises(ConfigError, match=r"x\.yaml:20: step 3: A is not there any more in tick 2"):
+    with pytest.raises(ConfigError, match=r"x\.yaml:20: step 3: A no longer exists in tick 2"):
         parse_lesson(removed, "x.yaml", BY_KEY)
     spoken_of = removed.replace("to: {agent: A, event: arrival}", "to: 3")
     assert broken_claims(parse_lesson(spoken_of, "x.yaml", BY_KEY), BY_KEY) == [
-        "21: step 3: A is not there any more in tick 3: the run has removed it"
+        "21: step 3: A no longer exists in tick 3: it was removed during the run"
     ]
 
 

@@ -153,7 +153,9 @@ def test_a_map_has_no_more_switches_than_its_limit() -> None:
     assert len(world.switches) == MAX_SWITCHES and not world.notes
     world.name_switch("one more", [1])
     assert "one more" not in world.switches
-    assert [note.text for note in world.notes] == [f"'one more' is no switch: there are {MAX_SWITCHES} already"]
+    assert [note.text for note in world.notes] == [
+        f"switch 'one more' was not added: there are already {MAX_SWITCHES} switches, the maximum"
+    ]
     world.name_switch("gate 0", [7])
     assert world.switches["gate 0"] == (7,), "one that is there can have other cells"
 

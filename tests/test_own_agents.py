@@ -239,13 +239,13 @@ def test_an_illegal_move_is_stopped_and_a_budget_that_is_exceeded_is_marked(tmp_
     world = world_of("mine")
     world.advance(3)
     told = world.walkers[0].offence.told("Mine")
-    assert told == "Mine broke the rules on (0, 3): moved from (0, 3) to (8, 3), which is no legal move"
+    assert told == "Mine broke the rules on (0, 3): moved from (0, 3) to (8, 3), which is not a legal move"
     own_files.load(written(tmp_path, f"{HEAD}        [self.expand(self.position) for _ in range(9)]\n", "much.py"))
     world = world_of("much")
     world.advance(3)
     metrics = world.metrics(world.walkers[0])
     assert (metrics.over_budget, metrics.max_expansions, metrics.expansions) == (3, 9, 27)
-    assert [(note.tick, note.text) for note in world.notes] == [(0, "much expanded 9 cells, with a budget of 4")]
+    assert [(note.tick, note.text) for note in world.notes] == [(0, "much expanded 9 cells with a budget of 4")]
 
 
 @pytest.mark.parametrize(

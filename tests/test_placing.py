@@ -160,13 +160,13 @@ def test_each_fault_of_a_placing_is_said_once_and_all_of_them_together() -> None
         ("{kind: tb-wa, count: 3, placing: {from: [[0, 0]], to: [[1, 1], [2, 1]]}}", "two opposite corners"),
         (
             "{kind: tb-wa, count: 3, placing: {pairs: random, min_cost: 900}}",
-            "600 tries; the dearest way among them costs",
+            "600 tries; the most expensive path among them costs",
         ),
         (
             "{kind: tb-wa, count: 3, placing: {from: [[0, 2], [9, 2]], to: [[0, 0], [1, 0]]}}",
             "[[0, 2], [9, 2]], got none",
         ),
-        ("{kind: tb-wa, count: 3, placing: {from: [[1, 0], [1, 0]], to: [[1, 0], [1, 0]]}}", "none of them has a way"),
+        ("{kind: tb-wa, count: 3, placing: {from: [[1, 0], [1, 0]], to: [[1, 0], [1, 0]]}}", "none of them has a path"),
         ("{kind: tb-wa, placing: {scen: /etc/passwd}}", "open to this file"),
         ("{kind: tb-wa, count: 3, placing: 7}", "a placing"),
     ],

@@ -150,9 +150,9 @@ class WritesTheMap(Liar):
 
 
 LIES = {
-    Arrived: "has arrived; its goal is (5, 0)",
-    NoPath: "there is no path; there is one of cost 3",
-    Jumps: "moved from (2, 0) to (5, 2), which is no legal move",
+    Arrived: "has arrived, but its goal is (5, 0)",
+    NoPath: "there is no path, but there is one of cost 3",
+    Jumps: "moved from (2, 0) to (5, 2), which is not a legal move",
     LeavesTheMap: "cell -7, which is not on the map",
     NegativeExpansions: "-3 cells expanded",
     NegativeTraced: "-1 cells traced",

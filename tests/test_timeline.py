@@ -502,14 +502,14 @@ def test_entries_that_do_not_apply_say_so():
     wall = int(np.flatnonzero(~line.world.grid.free)[0])
     free = int(np.flatnonzero(line.world.grid.free)[50])
     commands_and_words = [
-        (SetParam(9, "weight", 2.0), "agent 9 is not there"),
+        (SetParam(9, "weight", 2.0), "there is no agent 9"),
         (SetParam(0, "wight", 2.0), "has no parameter 'wight'; did you mean 'weight'?"),
         (SetParam(0, "weight", 0.0), "expected a number from 1 to 100, got 0.0"),
         (SetSwitch("gate", True), "no switch 'gate'"),
         (MoveGoal(wall), "that cell is blocked"),
         (EditCells((0,)), "stays free"),
         (commands.AddAgent(AgentConfig("tbaa")), "no agent 'tbaa'; did you mean 'tba'?"),
-        (commands.RemoveAgent(7), "agent 7 is not there"),
+        (commands.RemoveAgent(7), "there is no agent 7"),
         (EditCells((free,)), ""),
     ]
     entries = [(line.insert(0, command), words) for command, words in commands_and_words]

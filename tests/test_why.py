@@ -276,11 +276,13 @@ def test_what_the_data_was_of_another_map_for_is_said_and_nothing_false(key: str
 def test_a_stopped_agent_says_what_it_did() -> None:
     world = make_world(["....."], 0, 4, ("lrta", {}), budget=1, watched=True)
     world.advance(1)
-    world.referee.stop(world.walkers[0], "moved from (1, 0) to (4, 0), which is no legal move", 1)
+    world.referee.stop(world.walkers[0], "moved from (1, 0) to (4, 0), which is not a legal move", 1)
     world.advance(1)
     snapshot = world.snapshot()
     said = why(snapshot, snapshot.walkers[0], 1).text
-    assert said == "It broke the rules in tick 1, and was stopped: moved from (1, 0) to (4, 0), which is no legal move."
+    assert (
+        said == "It broke the rules in tick 1, and was stopped: moved from (1, 0) to (4, 0), which is not a legal move."
+    )
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)

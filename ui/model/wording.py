@@ -81,7 +81,7 @@ _SHORT_STATE_WORDS = {
     "tracing": "trace",
     "following": "follow",
     "walking back": "back",
-    "to and fro": "to/fro",
+    "shuttling": "shuttle",
     "learning": "learn",
     "converged": "learned",
 }
