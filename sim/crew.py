@@ -30,8 +30,8 @@ Clock = Callable[[], float]
 _TILE = 1 << tile_bits(16)  # side of a square tile in cells, for tables that use the smallest tiles
 _AHEAD_IN_TILES = (_TILE, 6, np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)]))
 _AHEAD_IN_ROWS = (1, 6 * _TILE, np.zeros((1, 2), np.int64))
-"""Arguments of `_cells_ahead` for tables stored in tiles and in rows: distance between neighbouring points in cells,
-number of points, and offsets (dx, dy) of the cells around each point, in units of that distance."""
+"""Arguments of `_cells_ahead` for tables stored in tiles and in rows: distance between neighbouring points in
+cells, number of points, and offsets (dx, dy) of the cells around each point, in units of that distance."""
 
 MIN_BATCH_SIZE = 16
 """Minimum number of agents in a batch. With fewer agents, one common call saves less than a millisecond per tick, which
@@ -205,13 +205,13 @@ class AgentBatch:
         return self.end(tick)
 
     def begin(self, budget: int, ticks: int) -> None:
-        """Prepare the next `ticks` ticks: clear the results and set the budgets. Then call `serve`, and last `end`."""
+        """Prepare the next `ticks` ticks: clear the results, set budgets. Call `serve` after it, then `end`."""
         self.results["budget"] = np.where(self._own_budgets > 0, self._own_budgets, budget)
         self.results["done"] = self.results["legal"] = 0
         self._rows = np.zeros((len(self.walkers), ticks), log.ROW)
 
     def serve(self, grid: Grid, tick: int, places: slice, clock: Clock | None = None) -> None:
-        """Let the agents with indices in `places` plan and act. If there is a clock, add the duration to `seconds`."""
+        """Let the agents with indices in `places` plan and act. With a clock, add the duration to `seconds`."""
         before = clock() if clock else 0.0
         self._run(
             grid.ground, self._prototype_memory, self._table[places], self.results[places], tick, self._rows[places]

@@ -3,8 +3,9 @@
 A region is a node of the abstraction (abstraction.py): a set of cells. For each pair of a region and a goal region, a
 database has the subgoal to head for, or the depth with which an agent should look ahead.
 
-    fetch(recipe(level, region, cap, needs), grid)      column for one goal region: subgoal and depth for every region
-                                                        of the level; `fetch` is in prepared.py
+    fetch(recipe(level, region, cap, needs), grid)
+
+returns the column for one goal region: subgoal and depth for every region of the level. `fetch` is in prepared.py.
 
 A whole database of V regions would have V^2 entries and take V searches of the map. An agent needs only the column of
 its goal, so columns are made when they are first needed.
@@ -85,7 +86,7 @@ def _make_all(level: int, region: int, cap: int, grid: Grid) -> Making:
 
 
 def _make(level: int, region: int, cap: int, needs: str, grid: Grid) -> Making:
-    """Compute the column of one goal region, in steps. `needs`: which arrays to compute, see `recipe`."""
+    """Compute the column of one goal region, in steps. `needs`: arrays to compute, as for `recipe`."""
     abstraction = yield from obtain(RECIPE, grid)
     levels = abstraction.tables
     field, expansions = _field(grid, int(levels.rep[region]))
@@ -119,7 +120,7 @@ def abstract_recipe(lower: int, level: int, region: int, cap: int, needs: str, c
 
 
 def _make_abstract(lower: int, level: int, region: int, cap: int, needs: str, cost: str, grid: Grid) -> Making:
-    """Compute a column with depths for LRTA* on level `lower`, in steps. `abstract_recipe` explains the arguments."""
+    """Compute a column with depths for LRTA* on level `lower`, in steps; arguments as in `abstract_recipe`."""
     levels = (yield from obtain(RECIPE, grid)).tables
     is_near, expansions = needs == "near depths", 0
     subgoal = np.empty(0, np.int32)

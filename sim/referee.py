@@ -49,7 +49,7 @@ class Referee:
             measuring: tracker that computes true distances to the shared goal and counts non-optimal moves.
             seating: cache of the batch plan, invalidated when an agent is stopped.
             notes: list to which messages for the user are appended.
-            stopwatch: clock in seconds that measures the planning of each agent, for `planning_s`; None: not measured.
+            stopwatch: clock in seconds that measures the planning of each agent; None: it is not measured.
         """
         self.grid, self.measuring, self.notes, self._seating = grid, measuring, notes, seating
         self.stopwatch = stopwatch
@@ -194,8 +194,8 @@ class Referee:
     def _known_distance_to_goal(self, walker: Walker) -> float:
         """Return the cost of the cheapest path from an agent to its goal; infinity: there is none, or it is not known.
 
-        The cost is not known if computing it takes more expansions than `measuring.allowance`. If measuring is off or
-        the agent has a goal of its own, the referee searches for a path only for agents from users' files.
+        The cost is not known if it takes more expansions than `measuring.allowance` to compute. If measuring is
+        off, or the agent has a goal of its own, the referee searches for a path only for agents from users' files.
         """
         if walker.own_goal is not None or not self.measuring.is_on:
             goal, is_own = self.goal_of(walker), walker.spec.is_own

@@ -35,11 +35,11 @@ class BatchPlan:
         self.refresh_runnable()
 
     def refresh_runnable(self) -> None:
-        """Recompute the lists of unbatched walkers that can act (`awake`) and of those that have no path (`stuck`).
+        """Recompute the lists of unbatched walkers: of those that can act, and of those that have no path.
 
         The lists are cached, because often most walkers have arrived, and checking all walkers in every tick would be
         slow. Call this method after every change that may make a walker active again, and when a walker is done. Agents
-        from a user's file are always in `awake`, because their status may change or their code may fail at any time.
+        from a user's file count as able to act, because their status may change or their code may fail at any time.
         """
         self.awake = [walker for walker in self.alone if walker.spec.is_own or not walker.is_done]
         self.stuck = [walker for walker in self.alone if not walker.spec.is_own and walker.agent.status == log.NO_PATH]
@@ -63,7 +63,7 @@ class BatchPlan:
 
     @cached_property
     def sums(self) -> "DigestColumns":
-        """Return the table from which the world's digest is computed. It is cached until `forget_sums` is called."""
+        """Return the table from which the world's digest is computed. `forget_sums` invalidates its cache."""
         return DigestColumns(self._walkers, self.crews)
 
     def forget_sums(self) -> None:
@@ -86,7 +86,7 @@ class BatchPlan:
 class DigestColumns:
     """Table from which the digest of a world is computed, with one line per agent in the order of ids.
 
-    A line has the id of the agent and its two digest numbers (see `Walker.sums`). If the agent has a start or goal of
+    A line has the id of the agent and its two digest numbers, `Walker.sums`. If the agent has a start or goal of
     its own, its start and its goal follow (goal -1: the shared goal). The table is created once and reused while
     agents, starts and goals remain the same, because with 500 agents creating it takes longer than a tick.
     """
@@ -123,7 +123,7 @@ def _plan_key(walkers: Iterable[Walker]) -> list[tuple[int, int]]:
 
 
 class BatchPlanCache:
-    """Cache of a world's `BatchPlan`. Code that changes walkers sets `is_old` (refresh) or `is_void` (rebuild)."""
+    """Cache of a world's `BatchPlan`. Code that changes walkers marks it by `is_old` or `is_void`."""
 
     def __init__(self) -> None:
         self.turns: BatchPlan | None = None  # cached plan, possibly out of date; None: none has been formed yet
@@ -178,7 +178,7 @@ class BatchPlanCache:
     def right(self, walkers: Sequence[Walker]) -> BatchPlan | None:
         """Return the cached plan, with refreshed array addresses, if all of its batches are still valid; else None.
 
-        Unlike in a plan returned by `settled`, the lists `awake` and `stuck` may be out of date.
+        Unlike in the result of `settled`, the lists of walkers that can act or have no path may be out of date.
         """
         plan = self._of(walkers)
         return plan if plan is not None and (not self.is_old or plan.refresh_addresses()) else None

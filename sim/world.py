@@ -346,8 +346,8 @@ class World:
     def advance(self, ticks: int) -> int:
         """Advance by up to `ticks` ticks and return how many have passed.
 
-        The call ends early when the world is over. It also ends after a tick in which a time limit or a Serve command
-        kept agents from planning, because such agents write no log row, and the rows of one call must be consecutive.
+        The call ends early when the world is over. It also ends after a tick in which a time limit or a command kept
+        agents from planning, because such agents write no log row, and the rows of one call must be consecutive.
         """
         settled = self._begin_advance()
         passed, has_ended = 0, self.is_over
@@ -413,8 +413,8 @@ class World:
         """Discard the rows that agents wrote in the last call of `advance`.
 
         Returns:
-            The batch plan if it is up to date (see `BatchPlanCache.settled`), so that batched walkers need no visit;
-            None if all walkers have to be visited one by one.
+            The batch plan if it is up to date, so that batched walkers need no visit; None if all walkers have to be
+            visited one by one. See `BatchPlanCache.settled`.
         """
         settled = self._seating.settled(self.walkers)
         for walker in self.walkers if settled is None else settled.alone:
@@ -426,7 +426,7 @@ class World:
         return settled
 
     def _end_advance(self, settled: BatchPlan | None) -> None:
-        """Set `walked` to the unbatched walkers that acted in this advance, and join the rows of each into one array.
+        """Set `walked` to the unbatched walkers that acted in this advance, and join the rows of each.
 
         Args:
             settled: return value of `_begin_advance`. If this plan is still in use, batched walkers are skipped.
@@ -469,8 +469,8 @@ class World:
     def _run_in_turn(self) -> bool:
         """Run a tick in which agents plan in round-robin order until its time limit; the other agents wait.
 
-        If agents had to wait because the time was up, the number of agents that planned is appended to `served`, so
-        that a Serve command with this number can repeat the tick on any machine.
+        If agents had to wait because the time was up, the number of agents that planned is appended to `served`.
+        A Serve command with this number repeats the tick on any machine.
 
         Returns:
             Whether all agents that can act have planned.
