@@ -205,7 +205,7 @@ class AgentBatch:
         return self.end(tick)
 
     def begin(self, budget: int, ticks: int) -> None:
-        """Prepare the next `ticks` ticks: clear the results, set budgets. Call `serve` after it, then `end`."""
+        """Prepare the next `ticks` ticks: clear results and set budgets. Then call `serve`, and last `end`."""
         self.results["budget"] = np.where(self._own_budgets > 0, self._own_budgets, budget)
         self.results["done"] = self.results["legal"] = 0
         self._rows = np.zeros((len(self.walkers), ticks), log.ROW)

@@ -63,7 +63,7 @@ class BatchPlan:
 
     @cached_property
     def sums(self) -> "DigestColumns":
-        """Return the table from which the world's digest is computed. `forget_sums` invalidates its cache."""
+        """Return the table from which the world's digest is computed; `forget_sums` clears this cache."""
         return DigestColumns(self._walkers, self.crews)
 
     def forget_sums(self) -> None:
@@ -86,8 +86,8 @@ class BatchPlan:
 class DigestColumns:
     """Table from which the digest of a world is computed, with one line per agent in the order of ids.
 
-    A line has the id of the agent and its two digest numbers, `Walker.sums`. If the agent has a start or goal of
-    its own, its start and its goal follow (goal -1: the shared goal). The table is created once and reused while
+    A line has the id of the agent and its two digest numbers, `Walker.sums`. If the agent has a start or goal
+    of its own, its start and its goal follow (goal -1: the shared goal). The table is created once and reused while
     agents, starts and goals remain the same, because with 500 agents creating it takes longer than a tick.
     """
 
@@ -178,7 +178,7 @@ class BatchPlanCache:
     def right(self, walkers: Sequence[Walker]) -> BatchPlan | None:
         """Return the cached plan, with refreshed array addresses, if all of its batches are still valid; else None.
 
-        Unlike in the result of `settled`, the lists of walkers that can act or have no path may be out of date.
+        Unlike in the result of `settled`, its lists of unbatched walkers may be out of date.
         """
         plan = self._of(walkers)
         return plan if plan is not None and (not self.is_old or plan.refresh_addresses()) else None
