@@ -205,7 +205,7 @@ class AgentBatch:
         return self.end(tick)
 
     def begin(self, budget: int, ticks: int) -> None:
-        """Prepare the next `ticks` ticks: clear results and set budgets. Then call `serve`, and last `end`."""
+        """Clear results and set budgets for the next `ticks` ticks. Then call `serve`, and last `end`."""
         self.results["budget"] = np.where(self._own_budgets > 0, self._own_budgets, budget)
         self.results["done"] = self.results["legal"] = 0
         self._rows = np.zeros((len(self.walkers), ticks), log.ROW)
@@ -279,7 +279,7 @@ def _collect_parts(memory: tuple[Any, ...], found: list[Any]) -> None:
 
 
 def prefault_pages(grid: Grid, walker: "Walker", goal: int) -> None:
-    """Write to the memory pages that an agent's first searches will use, so that the system provides them now.
+    """Write to the memory pages that an agent's first searches will use, so that page faults happen now.
 
     Otherwise page faults would take as long as the searches of the first ticks. The pages of the tables are those for
     cells on the line to the agent's goal. `goal`: the shared goal, for agents without a goal of their own.

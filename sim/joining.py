@@ -65,7 +65,7 @@ def check_agent(
 
 
 def seed_of_problem(seed: int, number: int) -> int:
-    """Return the seed of the world for one problem of a list, so that the worlds of all problems differ in seed."""
+    """Return the seed of the world for problem `number` of a list. Different problems get different seeds."""
     return (seed * 1_000_003 + number) & 0xFFFFFFFF
 
 

@@ -90,7 +90,7 @@ class Param:
     """Declaration of one parameter: name, type, default and legal values, which `parse` checks."""
 
     name: str
-    kind: type  # bool, int, float or str
+    kind: type  # type of the values: bool, int, float or str
     default: Value
     help: str  # description of the parameter, with the unit of a number
     low: float | None = None  # minimum legal value of a number; None: no minimum

@@ -30,7 +30,10 @@ class TickTimer:
         self._first_turn_s, self._batch = 0.0, 0
 
     def next_batch(self, served: int) -> int:
-        """Return how many agents may plan before the next call; 0: time is up. `served`: agents that have planned."""
+        """Return how many agents may plan before the next call of this method; 0: the time is up.
+
+        `served`: number of agents that have planned in this tick so far.
+        """
         now = self._last_look_s = self._clock()
         if not served:
             self._first_turn_s = now

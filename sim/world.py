@@ -323,7 +323,7 @@ class World:
 
     @property
     def _longest_run(self) -> int:
-        """Return the maximum number of ticks in one kernel call: BULK, or fewer so that it writes at most _MAX_ROWS."""
+        """Return the maximum number of ticks in one kernel call, so that it does not write more than _MAX_ROWS rows."""
         return BULK if len(self.walkers) <= _MAX_ROWS // BULK else max(1, _MAX_ROWS // len(self.walkers))
 
     def apply_now(self) -> None:
@@ -410,7 +410,7 @@ class World:
         return passed
 
     def _begin_advance(self) -> BatchPlan | None:
-        """Discard the rows that agents wrote in the last call of `advance`.
+        """Discard the log rows that agents wrote in the last call of `advance`.
 
         Returns:
             The batch plan if it is up to date, so that batched walkers need no visit; None if all walkers have to be
