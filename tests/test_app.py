@@ -761,7 +761,7 @@ def test_a_cell_under_an_agent_stays_free_and_the_user_is_told(app):
     drag(app, at_cell(app, x, y), at_cell(app, x, y))
     assert grid.is_free(grid.cell(x, y))
     settle(app)
-    assert any("stands on it" in text for text in app.window.state.messages.texts())
+    assert any("is on it" in text for text in app.window.state.messages.texts())
 
 
 def test_a_thousand_cells_a_second_reach_the_agents(app):

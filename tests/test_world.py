@@ -196,8 +196,8 @@ def test_switches_terrain_and_agents_come_and_go_by_command() -> None:
         (SetParam(0, "share", "much"), "share: expected a number from .*, got 'much'"),
         (SetBudget(1), "budget: expected one that leaves"),
         (MoveGoal(7), r"the goal cannot be at \(1, 1\): that cell is blocked"),
-        (EditCells(blocked=(0,)), r"\(0, 0\) stays free: TBA\* stands on it"),
-        (SetTerrain((0,), "@"), r"\(0, 0\) stays free: TBA\* stands on it"),
+        (EditCells(blocked=(0,)), r"\(0, 0\) stays free: TBA\* is on it"),
+        (SetTerrain((0,), "@"), r"\(0, 0\) stays free: TBA\* is on it"),
         (EditCells(blocked=(35,)), "the goal is blocked"),
     ],
 )

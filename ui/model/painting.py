@@ -17,7 +17,7 @@ def paint(session: Session, cells: Iterable[int], *, block: bool) -> None:
     wanted = tuple(c for c in dict.fromkeys(cells) if world.grid.is_free(c) == block)
     stood_on = {walker.position: walker.label for walker in world.walkers}
     if block and wanted and all(cell in stood_on for cell in wanted):  # the command would have no effect
-        session.told.messages.append(f"{world.grid.xy(wanted[0])} stays free: {stood_on[wanted[0]]} stands on it")
+        session.told.messages.append(f"{world.grid.xy(wanted[0])} stays free: {stood_on[wanted[0]]} is on it")
     elif wanted:
         session.do(commands.EditCells(blocked=wanted) if block else commands.EditCells(freed=wanted))
 
