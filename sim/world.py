@@ -187,7 +187,7 @@ class World:
         self.check_room()
         number = self._next_id if agent_id is None else agent_id
         if self.walker(number) is not None:
-            raise ConfigError(f"agent: there is already an agent {number}")
+            raise ConfigError(f"agent: there is an agent {number} already")
         self._next_id = max(self._next_id, number + 1)
         spec, params, budget = self.check_agent(config)
         own_start, own_goal = joining.own_ends(self.grid, config)
