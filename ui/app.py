@@ -1,4 +1,7 @@
-"""Phases of a frame: handle events, let time pass, draw. Tests drive the same three phases with their own events."""
+"""Application object of the window: each frame handles events, advances the run and draws, in this order.
+
+Tests call these three phases directly, with events that they create themselves.
+"""
 
 import os
 import time
@@ -47,13 +50,12 @@ class App:
         self.keeper: AutosaveJournal | None = None  # writer of the journal; None: no journal is kept
         self.frame_ms = self.longest_frame_ms = 0.0
         self._had_events = True  # whether any event (mouse, keyboard, window system) arrived in the last frame
-        self._hidden = 0  # number of panels that do not fit into the window
-        # Cache key: everything on which the look of the last frame depended, except the run itself. While it is
-        # unchanged, the cached regions of the canvas (parts of the window that are redrawn in turn) are reused.
-        # None: the next frame draws everything.
+        self._hidden = 0  # number of panels that did not fit into the window in the last frame
+        # Cache key of the last frame: all inputs of its drawing except the state of the run; None: no key.
+        # If the next frame has an equal key, it reuses cached regions of the window; otherwise it draws everything.
         self._frame_key: object = None
         self._full_redraw = True  # whether the last frame drew everything instead of reusing cached regions
-        self._map_versions: list[int] = []  # version counter of each panel's map in the last frame, by panel
+        self._map_versions: list[int] = []  # version counter of the map of each panel, as of the last frame
 
     @property
     def session(self) -> Session:
@@ -70,7 +72,7 @@ class App:
             seconds: Time since the previous frame; with 0, as in many tests, the frame is always a full redraw.
         """
         run = self.safety.run
-        is_untouched = seconds > 0.0  # becomes False with the first event that bars or panels may react to
+        is_untouched = seconds > 0.0  # set to False by any event that may change the look of bars or panels
         self._had_events = False
         for event in pygame.event.get():
             self._had_events = True
@@ -131,7 +133,7 @@ class App:
     # --- time -------------------------------------------------------------------------------------
 
     def pass_time(self, seconds: float) -> None:
-        """Compute the ticks that are due, write the journal, show notifications, and update the open dialog."""
+        """Compute the ticks that are due, then update what depends on them: journal, notifications, open dialog."""
         window = self.window
         self._advance_time(seconds)
         self._update_notes_and_lesson()
@@ -148,19 +150,19 @@ class App:
         window.state.preparing = tuple(self.preparation.missing(needed_by(session.run.panels)))
         tick = session.tick
         if not window.recording.must_wait and not window.state.preparing:
-            # Time waits for a recording that is behind (no frame of a video is dropped), and until the kernels of all
-            # agents are compiled (no agent begins before the others).
+            # The run waits while a video recording is behind, so that no frame of the video is dropped.
+            # It also waits until the kernels of all agents are compiled, so that no agent starts before the others.
             window.player.pass_time(seconds, TICKING_SHARE / FRAMES_PER_SECOND)
             if not session.run.is_seeking and session.tick == tick:
                 session.run.continue_recording()
-        # Each tick measures for a share of its time; if no tick has passed, that share is spent here.
+        # Ticks also compute optimality numbers (cost / optimal cost). In a frame without a tick, compute them here.
         if not session.run.is_seeking and session.tick == tick:
             session.run.go_on_measuring()
 
     def _update_notes_and_lesson(self) -> None:
-        """Let the explanatory notes and the lesson react to the run, then stop the run if it is over.
+        """Update the explanatory notes and the lesson to the state of the run, then pause the run if it is over.
 
-        Whether the run is over is checked last, because a note or a lesson may wait for that moment.
+        The pause comes last, because a note or a lesson may wait for the end of the run.
         """
         window, session = self.window, self.session
         if window.state.notes is not None:
@@ -184,7 +186,7 @@ class App:
             told.alarms.clear()
 
     def _notify_hidden_panels(self) -> None:
-        """Notify the user whenever the number of panels that do not fit into the window has risen."""
+        """Notify the user if more panels than in the last frame do not fit into the window."""
         hidden = max(0, len(self.session.run.panels) - MAX_PANELS)
         if hidden > self._hidden:
             self.window.say(
@@ -194,7 +196,7 @@ class App:
         self._hidden = hidden
 
     def _draw_lesson(self) -> None:
-        """Draw the highlights of the current lesson step, and the step's card over the maps if no sidebar is shown."""
+        """Draw the highlights of the current lesson step; draw its text over the maps if no sidebar shows it."""
         desk = self.window.desk
         if desk.state.lesson is not None:
             pointing.draw(desk, desk.state.lesson.step.highlights)
@@ -212,7 +214,7 @@ class App:
         """
         window = self.window
         desk, canvas, surface = window.desk, window.canvas, window.surface
-        # The key stays None if drawing fails below, so that the next frame draws everything.
+        # The key is None until the end of this method, so that the next frame draws everything if drawing fails here.
         before, self._frame_key = self._frame_key, None
         frame_key = self._current_frame_key()
         reuses_regions = is_untouched and frame_key is not None and frame_key == before
@@ -235,7 +237,9 @@ class App:
         overlay.draw_messages(desk, desk.scene.layout)
         menu.draw(desk)
         if window.dialogs.takes_all:
-            overlay.dim(desk, canvas.renewed if reuses_regions else None)  # reused regions are dimmed already
+            overlay.dim(
+                desk, canvas.renewed if reuses_regions else None
+            )  # reused regions were dimmed in earlier frames
         dialog = window.dialogs.dialog
         self._corners.keep(surface, dialog.places() if dialog is not None else (), canvas.px(overlay.CORNER))
         if dialog is not None:
@@ -246,10 +250,10 @@ class App:
         self._full_redraw, self._frame_key = not reuses_regions or dialog is not None, frame_key
 
     def _draw_tooltip(self) -> bool:
-        """Draw the tooltip over everything else.
+        """Draw the tooltip of this frame on top of everything else.
 
         Returns:
-            Whether no part of an earlier tooltip stays visible: there was none, or the new one covers the same box.
+            True if nothing of the previous frame's tooltip stays visible: there was none, or both have the same box.
         """
         before = self.tooltip.box
         self.tooltip.draw(self.window.canvas)
@@ -260,14 +264,14 @@ class App:
     def _has_map_changed(self) -> bool:
         """Return whether any panel's map has changed since the last frame.
 
-        In such a frame the tick and the drawing of the maps take twice as long as in others, so the canvas postpones
-        the redraw of cached regions by one frame.
+        Such a frame takes twice as long as others, both for the tick and for drawing the maps. The canvas therefore
+        postpones the redraw of cached regions by one frame.
         """
         before, self._map_versions = self._map_versions, [panel.world.grid.version for panel in self.session.run.panels]
         return self._map_versions != before
 
     def _current_frame_key(self) -> object:
-        """Return the cache key of this frame: cached regions may be reused in the next frame if its key is equal.
+        """Return the cache key of this frame: the next frame may reuse cached regions if its key is equal.
 
         Returns:
             A tuple to compare with the key of another frame; None if an overlay (such as a menu) covers parts of the
@@ -281,7 +285,7 @@ class App:
         return look, activity, session.generation, session.focused_key, len(session.run.panels)
 
     def present(self) -> None:
-        """Present the frame: the whole window after a full redraw, else only the redrawn rectangles."""
+        """Copy the frame to the screen: the whole window after a full redraw, else only the redrawn rectangles."""
         if self._full_redraw:
             pygame.display.flip()
         else:

@@ -48,6 +48,6 @@ def start(
 
 
 def be_idle() -> None:
-    """Lower this process to idle priority; on Windows the parent process has set the priority at creation."""
+    """Lower this process to idle priority; does nothing on Windows, where the parent process sets the priority."""
     if sys.platform != "win32":
         os.nice(19)

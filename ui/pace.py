@@ -37,16 +37,14 @@ def wait_until(deadline: float, loader: Loader) -> None:
 
 
 class Pace:
-    """Pacer of the frames of a window.
+    """Timer that keeps the window at an even frame rate, by sleeping until the next frame is due.
 
-    It sleeps until a deadline, because `pygame.time.Clock.tick` rounds to whole milliseconds, and at 60 frames a second
-    a frame takes 16.7 ms.
+    `pygame.time.Clock.tick` is not used because it rounds to whole milliseconds; a frame lasts 16.7 ms.
     """
 
     def __init__(self) -> None:
         self._loader = Loader("ui.draw")
-        # times in seconds on the clock of time.perf_counter: begin of the last frame, when the next frame is due, and
-        # end of the last frame that was not idle
+        # start of the last frame, due time of the next frame, end of the last busy frame, in time.perf_counter seconds
         self._last = self._deadline = self._last_activity = time.perf_counter()
 
     def begin_frame(self) -> float:
@@ -56,7 +54,7 @@ class Pace:
         return seconds
 
     def end_frame(self, *, is_idle: bool) -> None:
-        """Wait until the next frame is due: a 60th of a second, or longer once the window has been idle for a while."""
+        """Wait until the next frame is due: a 60th of a second after this one, or longer if the window is idle."""
         now = time.perf_counter()
         if not is_idle:
             self._last_activity = now
@@ -66,10 +64,10 @@ class Pace:
             self._wait_while_idle(now + RESTING_S)
 
     def _wait_while_idle(self, end: float) -> None:
-        """Wait until `end` or until an event arrives.
+        """Wait until the time `end`, but return at once when an event arrives.
 
-        If an event arrives, only one frame of the wait counts as passed time; otherwise a run that the event starts
-        would have to make up the ticks of the whole wait.
+        After an event, only one frame of the wait counts as passed time. Otherwise a run that is started by the event
+        would begin with all the ticks that were due during the wait.
 
         Args:
             end: Time on the clock of `time.perf_counter`, in seconds.

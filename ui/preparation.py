@@ -12,7 +12,7 @@ from ui.warmup import is_all_ready
 
 
 def needed_by(panels: Iterable[Panel]) -> Iterator[str]:
-    """Yield the kind of each panel's agent, and `CROWD` for a panel with a crowd."""
+    """Yield the agent kinds whose kernels these panels need, including `CROWD` if a panel shows a crowd."""
     for panel in panels:
         yield panel.view.spec.key
         if panel.crowd is not None:
@@ -20,16 +20,16 @@ def needed_by(panels: Iterable[Panel]) -> Iterator[str]:
 
 
 class Preparation:
-    """Process that compiles kernels in the background, and the agent kinds whose kernels are ready.
+    """Background process that compiles the kernels of agents, with a record of the kernels that are ready.
 
-    While no process is running, all kinds count as ready, because their kernels are compiled when they are first
-    called.
+    While no process is running, the kernels of all agents count as ready, because each kernel is then compiled at its
+    first call.
     """
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._ready: set[str] = set()  # keys of parts (groups of kernels) that are compiled
-        self._requested_keys: set[str] = set()  # keys of parts that the process was asked to compile next
+        self._ready: set[str] = set()  # keys of compiled parts; a part is a group of kernels compiled together
+        self._requested_keys: set[str] = set()  # keys of kernel groups that the process was asked to compile next
 
     def begin(self) -> None:
         """Start a process at idle priority that compiles all missing kernels."""
@@ -41,7 +41,7 @@ class Preparation:
             )
 
     def missing(self, kinds: Iterable[str]) -> list[str]:
-        """Return the kinds that are not ready, and ask the process to compile them next."""
+        """Return those of the given agent kinds whose kernels are not compiled yet, and request them next."""
         if self._process is None:
             return []
         if self._process.poll() is not None:
@@ -66,7 +66,7 @@ class Preparation:
                 pipe.flush()
 
     def close(self) -> None:
-        """Close the pipe to the process, which then ends by itself after the part that it is compiling."""
+        """Close the pipe to the process, which then ends once the kernels that it is compiling are complete."""
         process, self._process = self._process, None
         if process is not None and process.stdin is not None:
             with suppress(OSError):

@@ -27,7 +27,7 @@ class Safety:
     """Recovery from errors in the phases of a frame, with the faults caught so far."""
 
     def __init__(self, window: Window, is_kept: Callable[[], bool]) -> None:
-        """Create the recovery, switched off.
+        """Create the error recovery, which does nothing until `begin` is called.
 
         Args:
             window: Window in which errors are shown.
@@ -37,11 +37,11 @@ class Safety:
         self.is_on = False
         self.faults: list[Fault] = []
         self.threads = ThreadFaults()
-        self._failed_frames_in_a_row = 0  # number of failed frames before the current one, without a success in between
+        self._failed_frames_in_a_row = 0  # number of consecutive failed frames up to the previous frame
         self._has_frame_failed = False  # whether an error was caught in the current frame
 
     def begin(self) -> None:
-        """Switch recovery on, for threads too."""
+        """Switch recovery on: catch errors in frames, and collect the errors of background threads."""
         self.is_on = True
         self.threads.listen()
 
@@ -58,13 +58,13 @@ class Safety:
             return
         try:
             do(*given)
-        except ConfigError as error:  # bad input of the user that no dialog has reported
+        except ConfigError as error:  # invalid user input that no dialog has reported, so it is no bug
             self.window.complain(error)
         except Exception as error:
             self.caught(doing, error)
 
     def end_frame(self) -> None:
-        """Report the errors that threads raised during the frame, and count how many frames in a row have failed."""
+        """Report the errors that threads raised during the frame, and update the count of consecutive failed frames."""
         while (text := self.threads.take_agent_error()) is not None:
             self.window.say(f"A thread of an agent failed: {text}")
         error = self.threads.take()
@@ -78,9 +78,9 @@ class Safety:
         return self._failed_frames_in_a_row >= MAX_IN_A_ROW
 
     def caught(self, doing: str, error: BaseException) -> None:
-        """Restore the run and show a report of the error.
+        """Record an error of the program, restore the run, and show a report of the error.
 
-        Errors of the restoration and of the report are ignored, because the frame counts as failed anyway.
+        Further errors during this are ignored, because the frame counts as failed anyway.
 
         Args:
             doing: Description of the phase in which the error occurred.
@@ -104,7 +104,7 @@ class Safety:
         window.session.make_whole()
 
     def _tell(self, fault: Fault) -> None:
-        """Show the fault dialog in place of the open dialog, which may be what failed."""
+        """Show the error dialog, after closing the open dialog, which may have caused the error."""
         dialogs, session = self.window.dialogs, self.window.session
         try:
             dialogs.close_dialog()

@@ -40,7 +40,7 @@ _DESKTOP_RESERVE_PX = 72
 MIN_WINDOW = (480, 360)
 """Minimum width and height of the window in pixels; in a smaller window the text is unreadable."""
 
-WINDOW_CLASS = "backmove"  # name by which desktops group the windows of a program and find its icon
+WINDOW_CLASS = "backmove"  # window class (WM_CLASS), by which desktops group windows and choose the icon
 _REDRAW_EVENTS = (pygame.WINDOWEXPOSED, pygame.WINDOWSIZECHANGED)
 """Events after which the window has to be redrawn, because the system may have discarded its contents."""
 
@@ -63,7 +63,7 @@ def open_window(settings: Settings) -> pygame.Surface:
     Raises:
         ConfigError: There is no screen, or SDL cannot open a window.
     """
-    os.environ.setdefault("SDL_WINDOWS_DPI_AWARENESS", "permonitorv2")  # else Windows scales the window up, blurred
+    os.environ.setdefault("SDL_WINDOWS_DPI_AWARENESS", "permonitorv2")  # otherwise Windows scales the window, blurred
     _name_window_class()
     try:
         pygame.display.init()
@@ -84,9 +84,9 @@ def open_window(settings: Settings) -> pygame.Surface:
 
 
 def _name_window_class() -> None:
-    """Set the window class, by which desktops group windows and choose icons.
+    """Set the window class, by which desktops group windows and choose icons, unless the user has set it.
 
-    pygame presets it to the name of the started file, which is replaced; a value set by the user is kept.
+    The name of the started file, which pygame sets by default, is replaced.
     """
     for system in ("X11", "WAYLAND"):
         variable = f"SDL_VIDEO_{system}_WMCLASS"
@@ -105,17 +105,17 @@ def _set_minimum_size(least: tuple[int, int]) -> None:
 class Progress:
     """Progress of compiling the kernels of the opened run, written by the thread that compiles them."""
 
-    done: int = 0  # number of parts (groups of kernels) that are compiled
-    total: int = 0  # number of parts to compile
-    title: str = ""  # name of the part that is being compiled
-    error: BaseException | None = None  # error with which the thread failed
+    done: int = 0  # number of kernel groups compiled so far
+    total: int = 0  # number of kernel groups to compile
+    title: str = ""  # name of the kernel group that is being compiled
+    error: BaseException | None = None  # exception that ended the compiling thread
 
     def tell(self, part: Part, done: int, total: int) -> None:
-        """Store the progress; the callback of `make_ready`."""
+        """Store the progress of the compilation, which `make_ready` reports before each group of kernels."""
         self.title, self.done, self.total = part.title, done, total
 
     def make(self, parts: Sequence[Part]) -> None:
-        """Compile the parts (groups of kernels), and store an error instead of raising it in the thread."""
+        """Compile groups of kernels in a thread; store an exception for the main thread instead of raising it."""
         try:
             make_ready(parts, self.tell)
         except BaseException as error:
@@ -123,10 +123,10 @@ class Progress:
 
     @property
     def text(self) -> str:
-        """Return the text of the splash screen: the part that is being compiled, and its number among all parts.
+        """Return the text of the splash screen: which group of kernels is being compiled, such as "2 of 5".
 
-        A single part is not numbered: it is usually the part needed to read the file, and the number of the parts
-        that follow is known only after that.
+        A single group is not numbered, because it is usually the one that is needed to read the file. How many groups
+        follow is known only after that.
         """
         count = f": {self.done + 1} of {self.total}" if self.total > 1 else ""
         return f"Preparing {self.title}{count} (only the first time)" if self.total else ""
@@ -170,11 +170,11 @@ def _draw_splash(window: pygame.Surface, canvas: Canvas, settings: Settings, tex
 
 
 def _prepare(window: pygame.Surface, settings: Settings, parts: Sequence[Part]) -> None:
-    """Compile the missing parts in a thread while the window shows the splash screen and handles events.
+    """Compile the missing kernels in a thread while the window shows the splash screen and handles events.
 
     Raises:
         SystemExit: The user closed the window.
-        BaseException: The error with which the thread failed.
+        BaseException: The exception that ended the thread.
     """
     canvas, progress = Canvas(), Progress()
     worker = threading.Thread(target=progress.make, args=(parts,), daemon=True)
@@ -182,7 +182,7 @@ def _prepare(window: pygame.Surface, settings: Settings, parts: Sequence[Part]) 
     shown = None
     while worker.is_alive():
         state = progress.text, progress.share
-        if state != shown or pygame.event.get(_REDRAW_EVENTS):  # drawing more often would slow the compilation down
+        if state != shown or pygame.event.get(_REDRAW_EVENTS):  # more frequent drawing would slow down the compilation
             _draw_splash(window, canvas, settings, *state)
             shown = state
         if any(event.type == pygame.QUIT for event in pygame.event.get(pygame.QUIT)):
@@ -193,7 +193,7 @@ def _prepare(window: pygame.Surface, settings: Settings, parts: Sequence[Part]) 
 
 
 def _compile_run_parts(window: pygame.Surface, settings: Settings, painter: Painter, kinds: Sequence[str]) -> None:
-    """Compile the kernels that a run with these kinds of agents needs for its first frames."""
+    """Compile the kernels that the first frames of a run with these kinds of agents call."""
     painter.want(kinds)
     _prepare(window, settings, first_parts(kinds))
     painter.end()
@@ -224,7 +224,7 @@ def made_data(window: pygame.Surface, settings: Settings, scenario: Scenario) ->
 
 
 def kinds_of(opened: "files.Opened") -> list[str]:
-    """Return the kinds of all agents of a run, also of agents that join later, and `CROWD` if there are groups."""
+    """Return the kinds of all agents of a run, including agents that join later, and `CROWD` if there are groups."""
     joining = [edit.command.config.kind for edit in opened.scenario.edits if isinstance(edit.command, AddAgent)]
     has_crowds = any(config.group for config in opened.scenario.agents)
     return [*(config.kind for config in opened.scenario.agents), *joining, *([CROWD] if has_crowds else [])]
@@ -248,13 +248,13 @@ def run(path: Path | None = None) -> int:
         ConfigError: The window or the file cannot be opened.
     """
     settings, complaint = load_settings()
-    surface = open_window(settings)  # first, so that the splash screen is visible while kernels compile
+    surface = open_window(settings)  # opened before kernels are compiled, to show the splash screen meanwhile
     with _closing_on_sigterm():
         return _run(surface, settings, path, complaint)
 
 
 def _run(surface: pygame.Surface, settings: Settings, path: Path | None, complaint: str | None) -> int:
-    """Open the first file, run the main loop, and end in order; return the exit code."""
+    """Open the first file, run the main loop, and shut down cleanly; return the exit code."""
     try:
         opened, path, stopped = _open_first_run(surface, settings, path)
     except (ConfigError, SystemExit):
@@ -269,7 +269,7 @@ def _run(surface: pygame.Surface, settings: Settings, path: Path | None, complai
     except Exception as error:
         app.safety.caught("a frame came to its end", error)
         return _exit_after_crash(app)
-    except KeyboardInterrupt:  # Ctrl+C in the terminal; the journal stays on disk, as after a kill of the process
+    except KeyboardInterrupt:  # Ctrl+C in the terminal: the journal stays on disk, so the session can be restored
         _close_background_work(app)
         raise
     if app.safety.should_abort:
@@ -308,7 +308,7 @@ def _open_first_run(
     """
     painter, stopped = Painter(), ""
     try:
-        _prepare(surface, settings, [world_part()])  # opening a file calls some of these kernels
+        _prepare(surface, settings, [world_part()])  # kernels of the world, some of which are needed to open a file
         opened = first_setup(path)
         _compile_run_parts(surface, settings, painter, kinds_of(opened))
         if not made_data(surface, settings, opened.scenario):
@@ -322,7 +322,7 @@ def _open_first_run(
 
 
 def _begin(app: App, opened: "files.Opened", path: Path | None, complaint: str | None) -> None:
-    """Complete the first run, offer to restore unsaved work, and start the journal and the background compilation.
+    """Prepare the opened run for the main loop: apply the file, offer unsaved work, start journal and compilation.
 
     Args:
         app: Window with the opened run.
@@ -354,7 +354,7 @@ def _begin(app: App, opened: "files.Opened", path: Path | None, complaint: str |
 def _exit_after_crash(app: App) -> int:
     """Report the errors of the failing frames, stop background work, and return exit code 1.
 
-    The journal stays on disk, as after a kill, so that the next start offers the session.
+    The journal stays on disk, so that the next start offers to restore the session.
     """
     app.safety.last_words()
     _close_background_work(app)
@@ -365,13 +365,13 @@ def _close_background_work(app: App) -> None:
     """Close the window and stop background work; the process of a recording finishes its file by itself."""
     in_background = app.preparation.close, app.window.stop_study, app.window.recording.close
     for end in (*in_background, pygame.quit, give_up_ahead, give_up_all):
-        with suppress(Exception):  # after a crash, the component that caused it may fail again here
+        with suppress(Exception):  # the component that caused a crash may fail again while it is closed
             end()
 
 
 def _loop(app: App, kept_settings: SettingsKeeper) -> None:
     """Run one frame after another until the window is closed or too many frames in a row have failed."""
-    app.draw()  # draw once before the first frame lets time pass
+    app.draw()  # the first drawing shows the run before its first tick
     pace, status = Pace(), StatusFile()
     while app.window.is_open and not app.safety.should_abort:
         app.frame(pace.begin_frame())

@@ -56,7 +56,7 @@ class StatusFile:
     def __init__(self) -> None:
         name = os.environ.get(VARIABLE)
         self.path = Path(name) if name else None
-        self.last = ""  # text that was written last
+        self.last = ""  # status written last, as JSON; an unchanged status is not written again
 
     def write(self, app: App) -> None:
         """Write the status to the file if it has changed since the last call."""
@@ -65,6 +65,6 @@ class StatusFile:
         text = json.dumps(status_of(app))
         if text != self.last:
             self.last = text
-            part = self.path.with_suffix(".part")  # renamed when complete, so that no reader sees half a file
+            part = self.path.with_suffix(".part")  # temporary name, so that no reader sees an incomplete file
             part.write_text(text)
             part.replace(self.path)

@@ -51,14 +51,14 @@ TIME = Part("time", "the line of time", _warm_timeline)
 
 
 def first_pictures(kinds: Iterable[str]) -> list[Part]:
-    """Return the parts that draw the first frame of a run with these agents."""
+    """Return the groups of drawing kernels that the first frame of a run with these agents needs."""
     kinds = list(kinds)
     learns = any(BY_KEY[kind].keeps_h for kind in kinds if kind in BY_KEY)
     return [FIRST_PICTURE, *([LEARNERS_PICTURE] if learns else []), *([CROWD_PICTURE] if CROWD in kinds else [])]
 
 
 def first_parts(kinds: Iterable[str]) -> list[Part]:
-    """Return all parts that a run with these agents needs for its first frames."""
+    """Return all groups of kernels that a run with these agents needs for its first frames."""
     kinds = list(kinds)
     return [world_part(), TIME, *agent_parts(kinds, watched=True), *first_pictures(kinds)]
 
@@ -66,8 +66,8 @@ def first_parts(kinds: Iterable[str]) -> list[Part]:
 class Painter:
     """Subprocess that compiles the drawing kernels of the first frame while this process compiles the simulation.
 
-    The subprocess starts before the run is known, because every run draws a map; `want` later sends it the kinds of
-    the run's agents, so that it compiles what these need too.
+    The subprocess starts before the run is known, because every run draws a map. Once the file is open, it gets the
+    kinds of the run's agents and compiles the kernels that draw these agents.
     """
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class Painter:
             self._start_if_useful(kinds)
         if self._process is None or self._process.stdin is None:
             return
-        with suppress(OSError):  # the subprocess has ended: this process compiles what is still missing
+        with suppress(OSError):  # if the subprocess has ended, this process compiles the missing kernels itself
             self._process.stdin.write(" ".join(kinds).encode() + b"\n")
             self._process.stdin.close()
 
@@ -89,11 +89,11 @@ class Painter:
         if self._process is None:
             return
         self._process.kill()
-        self._process.communicate()  # waits for the end of the process, and closes the pipe
+        self._process.communicate()  # wait for the end of the subprocess, and close the pipe to it
         self._process = None
 
     def _start_if_useful(self, kinds: Sequence[str]) -> None:
-        """Start the subprocess if drawing kernels are missing and this process has others to compile meanwhile."""
+        """Start the subprocess if drawing kernels are missing, and so are other kernels for this process to compile."""
         missing = [part.key for part in first_parts(kinds) if not is_ready(part.key)]
         pictures = [part.key for part in first_pictures(kinds) if part.key in missing]
         if pictures and len(missing) > len(pictures):
@@ -117,7 +117,7 @@ def compile_pictures(wanted: TextIO) -> None:
 
 
 def all_parts() -> list[Part]:
-    """Return all parts that the window may need, in the order of compilation."""
+    """Return all groups of kernels that the window may need, in the order in which they are compiled."""
     pictures = [FIRST_PICTURE, LEARNERS_PICTURE, CROWD_PICTURE]
     return [world_part(), TIME, beginnings_part(), *pictures, *all_agent_parts(watched=True), DRAWING]
 
@@ -127,7 +127,7 @@ def is_all_ready() -> bool:
 
 
 def compile_beside(wanted: TextIO) -> None:
-    """Compile all missing parts, first the parts whose keys arrive on `wanted`; stop when `wanted` is closed.
+    """Compile all missing groups of kernels, first those whose keys arrive on `wanted`; stop when it is closed.
 
     Args:
         wanted: Stream with one key in each line, such as standard input.
@@ -146,7 +146,7 @@ def compile_beside(wanted: TextIO) -> None:
 
 
 def _listen(wanted: TextIO, asked: "SimpleQueue[str | None]") -> None:
-    """Put the keys that arrive on `wanted` into a queue, then None when the stream is closed."""
+    """Put each key that is read from the stream `wanted` into a queue, and None when the stream is closed."""
     for line in wanted:
         asked.put(line.strip())
     asked.put(None)
