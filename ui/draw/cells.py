@@ -1,9 +1,9 @@
-"""Flags and heat of every cell of a panel, updated incrementally from tick to tick. Does not use pygame.
+"""Flags and heat bands of every cell of a panel, updated incrementally from tick to tick. Does not use pygame.
 
-A cell word is one byte of flags of a cell: its terrain, and whether it is open or closed in the agent's search (see
-ui/draw/kernels/cellwords.py). A band is the heat of a cell as one byte, 0 to BANDS. Words are updated only at the cells
-that the search appended to its list of expanded cells (`Search.order`). They are rebuilt from the whole search if that
-list is not sufficient: after a new search, a seek, or an overflow of the list.
+The flags of a cell are one byte: its terrain, and whether it is open or closed in the agent's search. The heat band of
+a cell is a number from 0 (no heat) to BANDS. Flags are updated only at the cells that the search has added to its list
+of expanded cells (`Search.order`). They are rebuilt from the whole search if that list is not sufficient: after a new
+search, a seek, or an overflow of the list.
 """
 
 import weakref
@@ -31,18 +31,18 @@ BANDS = cellwords.BANDS
 
 
 class TerrainFlags:
-    """Cell words of one grid with the flags of its terrain only. All panels that show the grid share one instance."""
+    """Terrain flags of all cells of one map. All panels that show the map share one instance."""
 
     def __init__(self, grid: Grid) -> None:
         self._grid = weakref.ref(grid)
         self._terrain_letters = grid.terrain.reshape(-1).copy()
         self.words = np.zeros(grid.cells, np.uint8)
         cellwords.translate(self._terrain_letters, grid.width, self.words)
-        # bitwise or of all terrain words that the map contains or once contained
+        # bitwise or of all terrain flags that occur or once occurred on the map
         self.kinds = int(np.bitwise_or.reduce(self.words, initial=0))
         self.version = grid.version
-        self.previous = -1  # version of the grid that the words showed before the last update
-        self.changed = NO_CELLS  # cells whose words changed in the last update
+        self.previous = -1  # version counter of the map before the last update of the flags
+        self.changed = NO_CELLS  # cells whose flags changed in the last update
 
     def is_of(self, grid: Grid) -> bool:
         return self._grid() is grid
@@ -52,7 +52,7 @@ class TerrainFlags:
         return self._grid() is None
 
     def follow(self, grid: Grid) -> None:
-        """Update the words of the cells that were edited since the last call."""
+        """Update the terrain flags of all cells that were edited since the last call."""
         if grid.version == self.version:
             return
         letters, edited = grid.terrain.reshape(-1), grid.edited_since(self.version)
@@ -72,7 +72,7 @@ _terrains: list[TerrainFlags] = []
 
 
 def terrain_of(grid: Grid) -> TerrainFlags:
-    """Return the up-to-date terrain words of a grid, created at the first call and cached while the grid exists."""
+    """Return the up-to-date terrain flags of a map, created at the first call and cached while the map exists."""
     _terrains[:] = [t for t in _terrains if not t.is_dead]
     found = next((t for t in _terrains if t.is_of(grid)), None)
     if found is None:
@@ -83,18 +83,19 @@ def terrain_of(grid: Grid) -> TerrainFlags:
 
 
 class WalkedMoves:
-    """Distinct moves of one trail. A repeated move is listed once, so hours of scrubbing are cheap to draw."""
+    """List of the distinct moves of a trail. A repeated move is listed once, so long scrubbing is cheap to draw."""
 
     def __init__(self) -> None:
-        self.seen = np.zeros(0, np.uint16)  # by cell: bit set of the directions of listed moves, back-moves separately
-        self.cells = np.zeros(256, np.int32)  # first cell of each listed move
+        # per cell: bit d is set for a listed move in direction d, bit d + 8 for a listed back-move
+        self.seen = np.zeros(0, np.uint16)
+        self.cells = np.zeros(256, np.int32)  # cell from which each listed move starts
         self.ways = np.zeros(256, np.uint8)  # direction of each listed move (0 to 7), plus 8 for a back-move
-        self.count = 0  # number of listed moves; `cells` and `ways` are longer
+        self.count = 0  # number of listed moves; the arrays are longer, so that moves can be appended
         self._trail: Trail | None = None
-        self._taken = 0  # number of entries of the trail whose moves are listed
+        self._taken = 0  # number of trail entries that have been processed
 
     def follow(self, trail: Trail, grid: Grid) -> None:
-        """List the moves that were appended to a trail; start again if the trail was replaced or shortened."""
+        """Add the new moves of a trail to the list; rebuild the list if the trail was replaced or shortened."""
         if trail is not self._trail or len(trail) < self._taken or self.seen.size != grid.cells:
             self.seen = np.zeros(grid.cells, np.uint16)
             self.count, self._trail, self._taken = 0, trail, 0
@@ -109,7 +110,7 @@ class WalkedMoves:
         self._taken = len(trail)
 
     def _make_room(self, needed: int) -> None:
-        """Double the length of the lists until they have room for `needed` moves."""
+        """Double the length of the arrays until they have room for `needed` moves."""
         while needed > self.cells.size:
             self.cells = np.concatenate([self.cells, np.zeros_like(self.cells)])
             self.ways = np.concatenate([self.ways, np.zeros_like(self.ways)])
@@ -120,19 +121,19 @@ class ScrubCounts:
 
     def __init__(self) -> None:
         self.counts = np.zeros(0, np.uint32)
-        self._visited = np.zeros(0, np.bool_)  # by cell: whether the agent was on it
+        self._visited = np.zeros(0, np.bool_)  # per cell: whether the agent has been on it
         self._trail: Trail | None = None
-        self._taken = 0  # number of entries of the trail that are counted
+        self._taken = 0  # number of trail entries whose moves are counted
 
     def follow(self, trail: Trail, cells: int) -> npt.NDArray[np.uint32]:
-        """Return the counts of all cells up to the last entry of a trail.
+        """Return the number of scrubbing moves onto each cell, after counting the new moves of the trail.
 
         Args:
             trail: Trail of the agent.
             cells: Number of cells of the map.
 
         Returns:
-            One array that is updated in place; a new array if the trail was replaced or shortened.
+            The counts by cell: always the same array, updated in place, unless the trail was replaced or shortened.
         """
         if trail is not self._trail or len(trail) < self._taken or self.counts.size != cells:
             self.counts, self._visited = np.zeros(cells, np.uint32), np.zeros(cells, np.bool_)
@@ -143,30 +144,30 @@ class ScrubCounts:
 
 
 class CellFlags:
-    """Cells of one panel: `words` (uint8 flags per cell) and `bands` (uint8 heat per cell, empty while heat is off)."""
+    """Flags and heat bands of all cells of a panel: one byte each per cell; no bands while heat is off."""
 
     def __init__(self) -> None:
         self.words = np.zeros(0, np.uint8)
         self.bands = NO_BANDS
         self.moves = WalkedMoves()
         self.scrub = ScrubCounts()
-        self.peak = 0.0  # largest value of the shown heat in any cell
-        self.rebuilds = 0  # number of full rebuilds of the words, for tests and benchmarks
+        self.peak = 0.0  # largest heat value (such as the number of visits) of any cell
+        self.rebuilds = 0  # number of full rebuilds of the flags, for tests and benchmarks
         self._terrain: TerrainFlags | None = None
         self._terrain_version = -1
-        # state of the search that `words` shows: its node array, number, expansions and open cells
+        # state of the search that the flags show: node array, search number, number of expansions, size of open
         self._search: tuple[object, int, int, int] | None = None
         self._fresh = NO_CELLS  # cells that the search expanded between the last two updates
-        # whether the words of `_fresh` and their neighbours are the only changed ones
+        # whether only flags of newly expanded cells and their neighbours changed in the last update
         self._only_expansions_changed = False
         self._width = 0
-        self._detour_cells = NO_CELLS  # cells flagged DETOUR: known to TBA*'s shortcut search
+        self._detour_cells = NO_CELLS  # cells with the flag DETOUR, which are closed in TBA*'s shortcut search
         self._detour_state: tuple[object, int, int] | None = None
         self._heat: _HeatState | None = None
         self._bands_buffer = np.zeros(0, np.uint8)
 
     def forget(self) -> None:
-        """Discard all cached state, so that the next update rebuilds it. Call this after a jump in time."""
+        """Discard all cached state, so that the next update rebuilds all flags. Call this after a jump in time."""
         self._search = self._detour_state = self._heat = None
         self._terrain = None
         self.moves, self.scrub = WalkedMoves(), ScrubCounts()
@@ -174,7 +175,7 @@ class CellFlags:
     # --- flags ------------------------------------------------------------------------------------
 
     def update(self, snapshot: Snapshot, walker: WalkerView | None, trail: Trail | None) -> None:
-        """Update the words and the walked moves to a snapshot; update_heat() updates the bands.
+        """Update the flags of all cells and the list of walked moves to a snapshot; heat is updated separately.
 
         Args:
             snapshot: World to show.
@@ -203,7 +204,7 @@ class CellFlags:
         return self._terrain.words
 
     def _follow_terrain(self, grid: Grid) -> npt.NDArray[np.int32] | None:
-        """Return the cells whose terrain changed since the last update; None if unknown: then all words are rebuilt."""
+        """Return the cells whose terrain changed since the last update; None if all flags have to be rebuilt."""
         terrain = terrain_of(grid)
         before, self._terrain_version = self._terrain_version, terrain.version
         if terrain is not self._terrain:
@@ -217,7 +218,13 @@ class CellFlags:
         return terrain.changed if before == terrain.previous else None
 
     def _follow_search(self, grid: Grid, search: Search, changed: npt.NDArray[np.int32] | None) -> None:
-        """Update the words to a search; `changed` are the cells with changed terrain, None if unknown."""
+        """Update the flags of all cells to the state of a search.
+
+        Args:
+            grid: Map of the search.
+            search: Search to show.
+            changed: Cells whose terrain changed since the last update; None: unknown.
+        """
         control = search.control[0]
         number, expansions, open_size = int(control.search), int(control.expansions), int(control.open_size)
         before, self._search = self._search, (search.nodes, number, expansions, open_size)
@@ -227,7 +234,7 @@ class CellFlags:
             return
         if changed.size:
             cellwords.renew_some(self.words, self._terrain_words, search.nodes, number, changed)
-            # D* Lite opens and closes the neighbours of an edited cell without expanding any.
+            # D* Lite opens and closes the neighbours of an edited cell without expanding any cell.
             cellwords.renew_around(self.words, search.nodes, number, grid.width, changed)
             self._detour_state = None
         self._fresh, self._only_expansions_changed = fresh, not changed.size
@@ -235,10 +242,10 @@ class CellFlags:
             cellwords.renew_around(self.words, search.nodes, number, grid.width, fresh)
 
     def _rebuild_words(self, grid: Grid, search: Search) -> None:
-        """Rebuild all words.
+        """Rebuild the flags of all cells from the search.
 
-        Most searches are small. If the list of expanded cells is complete and short, only these cells and their
-        neighbours are looked up in the search; otherwise every cell is.
+        Most searches are small: if the list of expanded cells is complete and short, only these cells and their
+        neighbours are looked up in the search. Otherwise every cell of the map is looked up.
         """
         self.rebuilds += 1
         self._detour_cells, self._detour_state = NO_CELLS, None
@@ -254,7 +261,7 @@ class CellFlags:
             cellwords.renew_all(self.words, self._terrain_words, search.nodes, number)
 
     def _follow_detour(self, view: AgentView | None) -> None:
-        """Update the flag DETOUR of the words to the agent's shortcut search, if it has one."""
+        """Update the flag DETOUR of all cells to the shortcut search of TBA*; clear it for agents without one."""
         detour = view.detour if view else None
         if detour is None or detour.nodes.size != self.words.size:
             self._clear_detour()
@@ -283,9 +290,9 @@ class CellFlags:
 
     @staticmethod
     def last_expanded(walker: WalkerView) -> npt.NDArray[np.int32]:
-        """Return the cells that the search expanded in its last tick, in order.
+        """Return the cells that the agent's search expanded in the last tick, in the order of expansion.
 
-        Cells are missing if the search recorded fewer expansions than it made.
+        The list is incomplete if the search did not record all of its expansions.
         """
         search = walker.agent.search
         if search is None or not walker.rows.size:
@@ -295,7 +302,7 @@ class CellFlags:
         return search.order[max(0, noted - wanted) : noted]
 
     def take_back(self, grid: Grid, walker: WalkerView, shown: int) -> npt.NDArray[np.int32]:
-        """Hide the expansions of the last tick after the first `shown` ones, for slow motion.
+        """Hide all expansions of the last tick except the first `shown`, for slow motion.
 
         Args:
             grid: Map of the agent.
@@ -303,7 +310,7 @@ class CellFlags:
             shown: Number of expansions that stay visible.
 
         Returns:
-            The cells of the hidden expansions. Pass them to put_forward() after drawing.
+            The cells of the hidden expansions, which the caller shows again after drawing.
         """
         late = self.last_expanded(walker)[shown:]
         search = walker.agent.search
@@ -313,7 +320,7 @@ class CellFlags:
         return late
 
     def put_forward(self, grid: Grid, walker: WalkerView, late: npt.NDArray[np.int32]) -> None:
-        """Show the expansions in the cells `late` again, which take_back() has hidden."""
+        """Show the expansions of the cells `late` again, which were hidden for slow motion."""
         search = walker.agent.search
         if late.size and search is not None:
             cellwords.renew_around(self.words, search.nodes, int(search.control[0].search), grid.width, late)
@@ -323,13 +330,13 @@ class CellFlags:
     def update_heat(
         self, walker: WalkerView | None, trail: Trail | None, scale: HeatScale, crowd: Crowd | None = None
     ) -> None:
-        """Update the bands to the snapshot that update() was called with.
+        """Update the heat bands of all cells. Call this after `update`, with the agent of the same snapshot.
 
         Args:
             walker: Agent whose heat is shown.
             trail: Trail of that agent.
-            scale: Kind of heat, and limits of the bands.
-            crowd: Crowd of the panel, if any; heat shows the visits by all its agents together.
+            scale: Kind of heat, and limits of the heat bands.
+            crowd: Crowd of the panel, if any; the heat "visits" then counts the visits by all its agents.
         """
         kind = scale.setting.kind
         if crowd is not None and kind == "visits":
@@ -355,7 +362,7 @@ class CellFlags:
         self._update_count_bands(counts, walker, trail, scale)
 
     def _update_crowd_bands(self, crowd: Crowd, scale: HeatScale) -> None:
-        """Update the bands of all cells to the summed visits of a crowd, because many cells change in each tick."""
+        """Recompute the heat bands of all cells from the visits by a crowd, which change at many cells in each tick."""
         state = _HeatState(crowd.visits, scale, None, crowd.stamp, 0, self.peak)
         before, self._heat = self._heat, state
         is_same = before is not None and before.counts is state.counts and before.entries == state.entries
@@ -368,7 +375,7 @@ class CellFlags:
         self.peak = float(cellwords.largest_of(crowd.visits))
 
     def _heat_counts(self, kind: str, walker: WalkerView, trail: Trail | None) -> npt.NDArray[np.uint32] | None:
-        """Return the counts by cell for a kind of heat that counts; None if the agent does not provide them."""
+        """Return the heat values of all cells for a kind of heat that counts something; None if there are none."""
         if kind == "scrub":
             return self.scrub.follow(trail, self.words.size) if trail is not None else None
         if kind == "depth":
@@ -390,13 +397,13 @@ class CellFlags:
             self.peak = max(self.peak, float(cellwords.count_bands_at(counts, limits, self.bands, cells)))
 
     def _cells_to_update(self, now: "_HeatState", before: "_HeatState | None") -> npt.NDArray[np.int32] | None:
-        """Return the cells whose counts may have changed between two states; None if unknown."""
+        """Return the cells whose heat may have changed between two states; None if unknown (any cell)."""
         if before is None or before.counts is not now.counts or not before.scale.has_bands_of(now.scale):
             return None
         if now.scale.setting.kind in ("visits", "scrub"):
             is_same = now.trail is not None and now.trail is before.trail and now.entries >= before.entries
             return now.trail.cells[before.entries :] if is_same and now.trail else None
-        if now.scale.setting.kind == "depth":  # an agent chooses the depth on its cell before the move
+        if now.scale.setting.kind == "depth":  # the depth belongs to the cell that the agent moves away from
             is_same = now.trail is not None and now.trail is before.trail and now.entries >= before.entries > 0
             return now.trail.cells[before.entries - 1 :] if is_same and now.trail else None
         if now.expansions - before.expansions != self._fresh.size:
@@ -437,14 +444,14 @@ class CellFlags:
 
 @dataclass(frozen=True)
 class _HeatState:
-    """Inputs of the last update of the bands. They determine which cells the next update must recompute."""
+    """Inputs of the last update of the heat bands. They determine which cells the next update must recompute."""
 
     counts: npt.NDArray[Any]
     scale: HeatScale
     trail: Trail | None
-    entries: int  # number of entries of the trail, number of changes of learned h, or version counter of the crowd
-    expansions: int  # total expansions of the agent
-    peak: float  # largest value before the update
+    entries: int  # number of trail entries, number of changes of learned h, or version counter of the crowd
+    expansions: int  # number of expansions by the agent in the whole run
+    peak: float  # largest heat value of any cell before the update
 
 
 def _is_same_state(a: tuple[object, int, int], b: tuple[object, int, int]) -> bool:
@@ -452,16 +459,16 @@ def _is_same_state(a: tuple[object, int, int], b: tuple[object, int, int]) -> bo
 
 
 def _expanded_since(search: Search, before: tuple[object, int, int, int] | None) -> npt.NDArray[np.int32] | None:
-    """Return the cells expanded since the state `before` of the same search; None if unknown.
+    """Return the cells that a search has expanded since its earlier state `before`; None if unknown.
 
-    The search's list of expanded cells is read without clearing it, so that several panels can show one agent.
+    Its list of expanded cells is not cleared, because several panels may show the same agent.
     """
     control = search.control[0]
     expansions, noted = int(control.expansions), int(control.noted)
     seen = before[2] if before else 0
     if expansions == seen and before and before[3] == int(control.open_size):
         return NO_CELLS
-    first = expansions - noted  # number of expansions that happened before the first one in the list
+    first = expansions - noted  # number of expansions before the first listed expansion
     if noted >= search.order.size or not first <= seen < expansions:
         return None
     return search.order[seen - first : noted]
@@ -469,7 +476,7 @@ def _expanded_since(search: Search, before: tuple[object, int, int, int] | None)
 
 @dataclass
 class Shown:
-    """Content of one panel: a snapshot, the shown agent or crowd, and the flags and heat of the cells."""
+    """Content of one panel: a snapshot of the world, the shown agent or crowd, and the flags and heat of all cells."""
 
     cells: CellFlags
     snapshot: Snapshot
@@ -483,10 +490,10 @@ def update_all(
     heat: HeatSetting,
     compared: tuple[int, int] = (0, 1),
 ) -> HeatScale:
-    """Update flags and heat of the cells of all panels. Call this once per frame before drawing.
+    """Update the flags and the heat of all cells in all panels. Call this once per frame before drawing.
 
     Args:
-        panels: All panels.
+        panels: Contents of all panels.
         heat: Kind of heat to show.
         compared: Indices of the panels A and B for the kind "difference", which shows the visits of A minus the visits
             of B in these two panels only.
@@ -509,7 +516,7 @@ def update_all(
 
 
 def _update_difference_bands(panels: Sequence[Shown], heat: HeatSetting, compared: tuple[int, int]) -> HeatScale:
-    """Update the bands of the two compared panels, which share one array; the other panels have no bands."""
+    """Update the heat A - B of the two compared panels, which share one array; other panels show no heat."""
     for panel in panels:
         panel.cells.bands = NO_BANDS
     pair = [panels[index] for index in dict.fromkeys(compared) if index < len(panels)]
@@ -532,12 +539,12 @@ def _update_difference_bands(panels: Sequence[Shown], heat: HeatSetting, compare
 
 
 def _panel_visits(panel: Shown) -> npt.NDArray[np.uint32] | None:
-    """Return the visits by cell of the agent of a panel, or of all agents of its crowd."""
+    """Return how often each cell was visited by the agent of a panel, or by all agents of its crowd."""
     return _counts(panel.walker, "visits") if panel.crowd is None else panel.crowd.visits
 
 
 def _counts(walker: WalkerView | None, kind: str) -> npt.NDArray[np.uint32] | None:
-    """Return the visits (kind "visits") or the expansions (any other kind) of an agent by cell."""
+    """Return the number of visits (kind "visits") or of expansions (any other kind) of each cell by an agent."""
     if walker is None:
         return None
     if kind == "visits":

@@ -1,4 +1,4 @@
-"""SVG drawing of the map of one panel: the content of the panel, and functions for layers that return SVG elements."""
+"""SVG painter of one panel's map: the content of the panel, and helpers with which layers create SVG elements."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ TINT = 0.43  # opacity of translucent fills, 0 to 1
 
 @dataclass(frozen=True)
 class SvgPainter:
-    """Content of one panel, and functions that return SVG elements.
+    """Content of one panel, and helpers with which layers create the SVG elements of its map.
 
-    The unit of length is a cell. Coordinates of fills start at the corner of the map. Lines and marks are in a group
-    that is shifted by half a cell, so that whole coordinates are the middles of cells.
+    The unit of length is a cell. The origin of fills is the upper left corner of the map. Lines and marks are in an
+    SVG group that is shifted by half a cell, so that integer coordinates are the middles of cells.
     """
 
     snapshot: Snapshot
@@ -39,7 +39,7 @@ class SvgPainter:
     palette: Palette
     line: float  # width of an ordinary line, in cells
     crowd: Crowd | None = None
-    # whether the search, path and trail of an agent are drawn; for a crowd, this requires a selected agent
+    # whether an agent's search, path and trail are drawn; False for a crowd without a selected agent
     has_mind: bool = True
 
     @property
@@ -86,7 +86,7 @@ class SvgPainter:
             yield f'<path fill="{hexed(colour)}" fill-rule="evenodd"{more} d="{data}"/>'
 
     def lay_over(self, flat: Mask, colour: Colour) -> Iterable[str]:
-        """Yield a translucent fill of all cells of a mask, placed correctly in the shifted group of lines and marks."""
+        """Yield a translucent fill of all cells of a mask, for use in the SVG group of lines and marks."""
         return self.fill(flat, colour, f' fill-opacity="{n(TINT)}" transform="translate(-.5 -.5)"')
 
     def cased(self, data: str, colour: Colour, width: float, more: str = "") -> Iterable[str]:

@@ -20,7 +20,7 @@ class _PrintableFont(pygame.font.Font):
     """Font that escapes unprintable characters, such as undecodable bytes of a file name."""
 
     def render(self, text: Any, *how: Any, **more: Any) -> pygame.Surface:
-        """Return a surface with the text; a text of zero width, on which pygame fails, gets a surface of zero width."""
+        """Return a surface with the text; for a text of zero width, on which pygame fails, an empty surface."""
         if text and not self.size(text)[0]:
             return pygame.Surface((0, self.get_height()), pygame.SRCALPHA)
         return super().render(printable(text), *how, **more)
@@ -30,7 +30,7 @@ class _PrintableFont(pygame.font.Font):
 
 
 class Fonts:
-    """Cache of fonts and of texts, which are rendered at their final size because scaled text looks ragged."""
+    """Cache of fonts and rendered texts. Texts are rendered at their final size, because scaled text looks ragged."""
 
     def __init__(self) -> None:
         self._texts: dict[tuple[str, str, int, Colour], pygame.Surface] = {}

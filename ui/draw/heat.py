@@ -1,4 +1,4 @@
-"""Heat scale, shared by all panels: it maps the value of a cell (such as its visits) to a band, and a band to a colour.
+"""Heat scale of all panels: maps values of cells (such as visits) to heat bands, and heat bands to colours.
 
 Does not use pygame.
 """
@@ -11,9 +11,9 @@ from ui.draw.kernels.cellwords import BANDS
 from ui.draw.theme import DIVERGING, Colour, Palette, heat_colours
 from ui.model.layers import HeatSetting
 
-# largest peak that ends a scale exactly; higher peaks are rounded up, so that scales rarely change
+# A heat scale ends exactly at the largest value (peak) up to this one; larger peaks are rounded up.
 _MAX_EXACT_PEAK = 16
-_STEPS_PER_OCTAVE = 8  # number of values that peaks are rounded to between two successive powers of two
+_STEPS_PER_OCTAVE = 8  # larger peaks are rounded up to one of 8 values per power of two, so that scales rarely change
 
 DOTTED_KINDS = ("visits",)
 """Kinds of heat whose lowest band is drawn as dots instead of fills: a cell visited once needs no emphasis."""
@@ -21,18 +21,18 @@ DOTTED_KINDS = ("visits",)
 
 @dataclass(frozen=True)
 class HeatScale:
-    """Ascending limits of the heat bands. The band of a value is the number of limits below it.
+    """Limits of the heat bands, in ascending order. The band of a value is the number of limits below that value.
 
-    The kind "difference" (A - B) has four bands for each sign; all other kinds have eight bands.
+    The kind of heat "difference" (A - B) has four bands for each sign; all other kinds have eight bands.
     """
 
     setting: HeatSetting
     limits: tuple[float, ...]
-    reach: float  # upper end of the highest band: `peak` rounded up
-    peak: float = field(default=0.0, compare=False)  # largest value of any cell in any panel
+    reach: float  # upper end of the highest heat band: the peak, rounded up
+    peak: float = field(default=0.0, compare=False)  # largest heat value of any cell in any panel
 
     def has_bands_of(self, other: "HeatScale") -> bool:
-        """Return whether both scales map every value to the same band; `reach` affects only colours and labels."""
+        """Return whether both scales map every value to the same band (their colours and labels may differ)."""
         return self.setting.kind == other.setting.kind and self.limits == other.limits
 
     @property
@@ -46,25 +46,25 @@ class HeatScale:
 
     @property
     def used(self) -> int:
-        """Return the number of bands that contain values; for A - B, the number of bands per sign."""
+        """Return the number of heat bands that contain values; for A - B, the number of bands per sign."""
         return max(1, sum(limit < self.reach for limit in self.limits))
 
     def colours(self, palette: Palette) -> tuple[Colour, ...]:
-        """Return the colours from the lowest band to the highest; for A - B from "B has most" to "A has most"."""
+        """Return the colours of all heat bands in ascending order; for A - B, from "B has most" to "A has most"."""
         if self.is_difference:
             return DIVERGING[palette.name]
         return heat_colours(self.setting.colours, palette, self.used)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Return the range of values of each colour, in the order of colours()."""
+        """Return the range of values of each heat band as text, in the order of its colours."""
         if self.is_difference:
             steps = [self._label(i, len(self.limits)) for i in range(len(self.limits))]
             return tuple(f"-{s}" for s in reversed(steps)) + tuple(f"+{s}" for s in steps)
         return tuple(self._label(i, self.used) for i in range(self.used))
 
     def _label(self, i: int, bands: int) -> str:
-        """Return the range of whole numbers in band `i` of `bands`, such as "1" or "5-8"; the last ends at the peak."""
+        """Return the range of integers in heat band `i` of `bands`, such as "1" or "5-8"; the last ends at the peak."""
         low = int(self.limits[i]) + 1
         high = int(self.limits[i + 1]) if i + 1 < bands else max(low, ceil(self.peak))
         return f"{low:,}" if high <= low else f"{low:,}-{high:,}"
@@ -80,7 +80,7 @@ class HeatScale:
 
 
 def scale_for(setting: HeatSetting, peak: float = 0.0) -> HeatScale:
-    """Return the scale whose highest band ends at `peak`, rounded up."""
+    """Return the heat scale for values up to `peak`: its highest band ends at `peak`, rounded up."""
     bands = 4 if setting.kind == "difference" else BANDS
     reach = _rounded_up_peak(peak)
     limits = _log_limits(reach, bands) if setting.is_log else _linear_limits(reach, bands)
@@ -88,9 +88,9 @@ def scale_for(setting: HeatSetting, peak: float = 0.0) -> HeatScale:
 
 
 def _rounded_up_peak(peak: float) -> float:
-    """Return `peak` rounded up.
+    """Return the largest value of a heat map, rounded up, so that the heat scale changes rarely.
 
-    Peaks up to _MAX_EXACT_PEAK are rounded to whole numbers, larger ones to one of _STEPS_PER_OCTAVE values per octave.
+    Peaks up to 16 are rounded up to integers, larger peaks to one of eight values per power of two.
     """
     whole = max(1, ceil(peak))
     if whole <= _MAX_EXACT_PEAK:
@@ -105,7 +105,7 @@ def _linear_limits(reach: float, bands: int) -> tuple[float, ...]:
 
 
 def _log_limits(reach: float, bands: int) -> tuple[float, ...]:
-    """Return `bands` limits that grow geometrically from 0 and 1, in steps of at least 1, towards `reach`."""
+    """Return the limits of `bands` heat bands: 0, 1, then growing geometrically towards `reach` by at least 1."""
     limits = [0.0]
     for i in count(0):
         if len(limits) == bands:

@@ -1,4 +1,4 @@
-"""Definition of a layer of the map. Every module in ui/draw/layers/ defines one, as LAYER."""
+"""Class of the layers of the map. Every module in ui/draw/layers/ defines one layer, as LAYER."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -21,39 +21,39 @@ def always(picture: Picture) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One kind of marks on the map: its name, its depth, and functions that draw it on maps, in legends and in SVG.
+    """One kind of drawing on the map, such as the trail: its name, drawing order and drawing functions.
 
     A frame begins with one pass of a kernel that fills every cell with its terrain, its heat or its state in the search
-    (open, closed). Then the layers draw on top in ascending order of depth. Depths below 100 are for marks inside
-    cells, 100 to 199 for lines from cell to cell, 200 and above for markers.
+    (open, closed). Then the layers draw on top of these fills, in ascending order of depth. Depths below 100 are for
+    marks inside cells, 100 to 199 for lines from cell to cell, 200 and above for markers.
     """
 
-    key: str  # identifier in settings and files; name of the layer's module
+    key: str  # identifier of the layer in settings and files, equal to the name of its module
     name: str
-    place: int  # position in lists of layers, from 1; determines the shortcut
-    depth: int  # drawing order: layers of higher depth are drawn later, on top
-    legend: str  # meaning of the mark, in one short sentence
-    swatch: Callable[[Swatch], None]  # draws the mark on a small patch of free terrain
+    place: int  # position in lists of layers, counted from 1; determines the keyboard shortcut
+    depth: int  # drawing order: layers of higher depth are drawn later, on top of the others
+    legend: str  # explanation of the layer for the legend, one short sentence
+    swatch: Callable[[Swatch], None]  # callback that draws a sample of the layer for the legend
 
-    draw: Callable[[Picture], None] | None = None  # draws the layer on a map, above the fills
-    fills: int = 0  # bits of the cell words (ui/draw/kernels/cellwords.py) whose fill belongs to this layer
-    # whether cells with the bits `fills` are filled while the layer is on
+    draw: Callable[[Picture], None] | None = None  # callback that draws the layer on a map, on top of the fills
+    fills: int = 0  # bit mask of the cell flags (such as OPEN) whose fill colour this layer switches on and off
+    # callback that returns whether this layer fills cells at the current zoom, while it is on
     is_filled: Callable[[Picture], bool] = always
-    is_replaced_by_heat: bool = False  # whether heat hides this layer, because a cell has only one fill
+    is_replaced_by_heat: bool = False  # whether the layer is hidden while heat is shown, because both fill cells
 
-    svg: Callable[[SvgPainter], Iterable[str]] | None = None  # returns SVG elements of lines and marks
-    svg_fill: Callable[[SvgPainter], Iterable[str]] | None = None  # returns SVG elements of fills
-    # returns the mark for the legend of SVG files, in a box of 2 x 1 units; None or "": not in the legend
+    svg: Callable[[SvgPainter], Iterable[str]] | None = None  # callback that yields SVG elements of lines and marks
+    svg_fill: Callable[[SvgPainter], Iterable[str]] | None = None  # callback that yields SVG elements of filled cells
+    # callback that returns the SVG legend sample, in a box of 2 x 1 units; None or "": not in the legend
     svg_swatch: Callable[[SvgPainter], str] | None = None
 
-    is_of_mind: bool = True  # whether it shows one agent's search or walk; a crowd needs a selected agent to draw it
-    is_special: bool = False  # whether it applies only to agents that list it in AgentSpec.shows
-    is_on: bool = True  # default visibility
-    is_in_legend: bool = True  # whether legends of videos and pictures list the layer
-    is_explained: bool = True  # whether the sidebar shows the text `legend`
+    is_of_mind: bool = True  # whether the layer shows a single agent; for a crowd, that is the selected agent
+    is_special: bool = False  # whether the layer is offered only for agents that list it in AgentSpec.shows
+    is_on: bool = True  # whether the layer is visible by default
+    is_in_legend: bool = True  # whether the legends of videos and pictures include the layer
+    is_explained: bool = True  # whether the sidebar shows the explanation of the layer
 
     @property
     def shortcut(self) -> str:
-        """Return the default shortcut of this layer; "" for layers after the 27th, which have none."""
+        """Return the default keyboard shortcut of this layer; "" for layers after the 27th, which have no shortcut."""
         nines, digit = divmod(self.place - 1, DIGITS)
         return f"{MODIFIERS[nines]}{digit + 1}" if nines < len(MODIFIERS) else ""

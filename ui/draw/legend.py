@@ -1,4 +1,4 @@
-"""Legend swatches: the mark of each layer on a small patch of map, and the colour bar of the heat."""
+"""Legend swatches: a sample of each layer on a small patch of map, and the colour bar of the heat."""
 
 from functools import lru_cache
 
@@ -17,7 +17,7 @@ Rect = tuple[int, int, int, int]
 
 
 def legend_swatch(surface: pygame.Surface, rect: Rect, layer: Layer, palette: Palette, ui_scale: float = 1.0) -> None:
-    """Draw a layer's mark as it appears on the map, on a patch of free terrain that fills `rect`."""
+    """Draw the legend sample of a layer into `rect`, as the layer appears on free terrain of the map."""
     surface.blit(_cached_swatch(rect[2], rect[3], layer, palette, ui_scale), rect)
 
 
@@ -31,7 +31,7 @@ def _cached_swatch(width: int, height: int, layer: Layer, palette: Palette, ui_s
 
 
 def terrain_swatch(surface: pygame.Surface, rect: Rect, word: int, palette: Palette) -> None:
-    """Draw a patch of one kind of terrain (TREES, SWAMP or WATER) with its texture."""
+    """Draw the legend sample of one kind of terrain (TREES, SWAMP or WATER) with its texture into `rect`."""
     x, y, width, height = rect
     patch = pygame.Surface((max(1, width), max(1, height)), 0, 32)
     swatch = Swatch(patch, palette, 1.0)
@@ -46,7 +46,7 @@ def terrain_swatch(surface: pygame.Surface, rect: Rect, word: int, palette: Pale
 
 
 def group_swatch(surface: pygame.Surface, rect: Rect, name: str, palette: Palette, ui_scale: float) -> None:
-    """Draw the mark of a group of cells, one of sim.agent_api.GROUP_NAMES, on a patch that fills `rect`."""
+    """Draw the legend sample of a group of cells (one of sim.agent_api.GROUP_NAMES) into `rect`."""
     x, y, width, height = rect
     patch = pygame.Surface((max(1, width), max(1, height)), 0, 32)
     swatch = Swatch(patch, palette, ui_scale)
@@ -59,7 +59,7 @@ def group_swatch(surface: pygame.Surface, rect: Rect, name: str, palette: Palett
 def marker_swatch(
     surface: pygame.Surface, rect: Rect, names: tuple[str, ...], palette: Palette, ui_scale: float
 ) -> None:
-    """Draw markers next to each other on a patch of free terrain that fills `rect`."""
+    """Draw markers, such as "start" and "goal", next to each other on a patch of free terrain that fills `rect`."""
     x, y, width, height = rect
     patch = pygame.Surface((max(1, width), max(1, height)), 0, 32)
     swatch = Swatch(patch, palette, ui_scale)
@@ -69,11 +69,11 @@ def marker_swatch(
 
 
 def draw_colour_bar(surface: pygame.Surface, rect: Rect, scale: HeatScale, palette: Palette) -> None:
-    """Draw the colours of a heat scale next to each other, from the lowest band to the highest (see `scale.labels`)."""
+    """Draw the colours of a heat scale next to each other, from the lowest heat band to the highest."""
     x, y, width, height = rect
     colours = scale.colours(palette)
     for i, colour in enumerate(colours):
         left, right = x + i * width // len(colours), x + (i + 1) * width // len(colours)
         surface.fill(colour, (left, y, right - left, height))
-    if scale.is_difference:  # a gap in the colour of free terrain between B and A: cells with equal counts
+    if scale.is_difference:  # equal counts in A and B have no colour: show a gap between both halves
         surface.fill(palette.free, (x + width // 2 - 1, y, 2, height))

@@ -1,4 +1,4 @@
-"""Colours of cells: one lookup table that maps a cell word (flags of a cell) and a heat band to a pixel colour."""
+"""Colours of cells, as a lookup table from the flags of a cell and its heat band to a pixel colour."""
 
 from functools import lru_cache
 
@@ -33,28 +33,28 @@ DOTS_FROM_PX = 3.0
 EDGED_FROM_PX = 3.0
 """Smallest side of a cell, in pixels, at which walls are drawn as outlines; below, they are filled."""
 
-# width of the outline around walls as a fraction of a cell's side, and the maximum of that width in design units
+# width of the outline of walls: fraction of a cell's side, and maximum in design units
 _EDGE_SHARE, _MAX_EDGE_WIDTH = 0.12, 3.0
 
-_TINT = 0.5  # share of the heat colour in the tint that replaces dots in small cells
-_DOT_INK_SHARE = 0.4  # share of the text colour in dots; a few pixels need more contrast than a filled cell
+_TINT = 0.5  # share of the heat colour in the tint of small cells, which are too small for dots
+_DOT_INK_SHARE = 0.4  # share of the text colour in dots, because few pixels need more contrast than a filled cell
 
 
 @lru_cache(maxsize=64)
 def fill_table(
     palette: Palette, hidden: int, scale: HeatScale | None, has_dots: bool = False, has_edges: bool = False
 ) -> Table:
-    """Return the fill colours as a table uint32[band << 8 | word].
+    """Return the table of fill colours: the colour of cells with flags `word` and heat `band` is at band << 8 | word.
 
-    A pixel that covers several cells is looked up by the bitwise or of their words. With heat, the table has only two
-    colours besides the colours of heat: one for passable and one for blocked cells.
+    A pixel that covers several cells is looked up by the bitwise or of their flags. While heat is shown, the table has
+    only two colours besides the colours of heat: one for passable and one for blocked cells.
 
     Args:
         palette: Colours of the theme.
-        hidden: Bits of cell words that are not filled. If they include trees, swamp or water, all passable cells look
-            free, and all blocked cells look like walls.
+        hidden: Bit mask of flags that are not shown as fills. If it includes trees, swamp or water, all passable cells
+            look free, and all blocked cells look like walls.
         scale: Heat scale; None: no heat.
-        has_dots: Whether the caller draws dots for the lowest band, so that the band needs no tint.
+        has_dots: Whether the caller draws dots for the lowest heat band, so that the band needs no tint.
         has_edges: Whether the caller draws outlines of walls, so that walls are not filled.
     """
     if scale is not None:
@@ -67,10 +67,10 @@ def fill_table(
 
 
 def _heat_table(palette: Palette, scale: HeatScale, has_dots: bool) -> Table:
-    """Return the fill table for a heat scale.
+    """Return the table of fill colours while heat is shown.
 
-    It is recomputed whenever the scale changes. To save time, colours are computed only for the four kinds of words
-    that differ in colour with heat (nothing, passable, blocked, both) instead of for 256 words.
+    It is recomputed whenever the heat scale changes. To save time, colours are computed only for the four cases that
+    look different under heat (nothing, passable, blocked, both) instead of for all 256 combinations of flags.
     """
     words = np.arange(256)
     kinds = np.where(words & PASSABLE, 1, 0) + np.where(words & BLOCKED, 2, 0)
@@ -83,14 +83,14 @@ def _heat_table(palette: Palette, scale: HeatScale, has_dots: bool) -> Table:
 
 
 def hot_colour(palette: Palette, word: int, band: int, floor: Colour) -> Colour:
-    """Return the fill of a pixel while heat is shown; in a pixel with heat and walls, the heat is shown."""
+    """Return the fill colour of a pixel while heat is shown; a pixel with both heat and walls shows the heat."""
     if not word & PASSABLE:
         return palette.outside
     return mix(floor, palette.outside, 0.5) if word & BLOCKED and not band else floor
 
 
 def hot_floor(palette: Palette, scale: HeatScale, band: int, has_dots: bool) -> Colour:
-    """Return the fill of a passable cell in a heat band; dotted cells get the colour of free terrain."""
+    """Return the fill colour of passable cells in a heat band; cells with a dot have the colour of free terrain."""
     colour = band_colour(scale, band, palette)
     if colour is None or (has_dots and scale.has_dots and band == 1):
         return palette.free
@@ -98,7 +98,7 @@ def hot_floor(palette: Palette, scale: HeatScale, band: int, has_dots: bool) -> 
 
 
 def dot_colour(palette: Palette, scale: HeatScale) -> Colour:
-    """Return the colour of the dots of the lowest band."""
+    """Return the colour of the dots in cells of the lowest heat band."""
     return mix(scale.colours(palette)[0], palette.text, _DOT_INK_SHARE)
 
 
@@ -110,8 +110,8 @@ def hot_edge(palette: Palette) -> Colour:
 def band_colour(scale: HeatScale, band: int, palette: Palette) -> Colour | None:
     """Return the colour of a heat band; None for band 0, which has no heat.
 
-    For A - B, odd bands are cells with a larger count in B, even bands cells with a larger count in A. Higher bands are
-    larger differences.
+    For the heat A - B, odd bands mean a larger count in B and even bands a larger count in A. Higher bands mean larger
+    differences.
     """
     if band == 0:
         return None
@@ -123,7 +123,7 @@ def band_colour(scale: HeatScale, band: int, palette: Palette) -> Colour | None:
 
 
 def _plain(word: int) -> int:
-    """Return the word with its terrain reduced to free or wall."""
+    """Return cell flags with the kinds of terrain reduced to free and wall."""
     bare = word & ~TERRAIN
     if word & PASSABLE:
         bare |= FREE
@@ -133,20 +133,25 @@ def _plain(word: int) -> int:
 
 
 def edge_width(zoom: float, ui_scale: float) -> int:
-    """Return the width of the line around walls, in pixels."""
+    """Return the width of the outline of walls, in pixels."""
     return max(1, min(round(_EDGE_SHARE * zoom), round(_MAX_EDGE_WIDTH * ui_scale)))
 
 
 def wall_bits(hidden: int) -> int:
-    """Return the bits of cells that look like walls; these include trees if kinds of terrain are hidden."""
+    """Return the flags of cells that look like walls: walls, and also trees if kinds of terrain are hidden."""
     return BLOCKED if hidden & KINDS_OF_TERRAIN else WALL
 
 
 def cell_colour(palette: Palette, word: int, has_edges: bool = False) -> Colour:
-    """Return the fill of a pixel, without heat. `word` is the bitwise or of the words of the cells in the pixel.
+    """Return the fill colour of a pixel while no heat is shown.
 
     A pixel with both blocked and passable cells gets a mixed colour, so that both stay visible. A pixel with an open
     cell gets the colour of open cells.
+
+    Args:
+        palette: Colours of the theme.
+        word: Bitwise or of the flags of all cells in the pixel.
+        has_edges: Whether walls are drawn as outlines, so that they are not filled.
     """
     if not word & TERRAIN or (has_edges and not word & (PASSABLE | TREES)):
         return palette.outside
@@ -176,7 +181,7 @@ def detour_colour(palette: Palette) -> Colour:
 
 
 def group_colours(palette: Palette) -> dict[str, Colour]:
-    """Return the tint of each group of cells in sim.agent_api.GROUP_NAMES."""
+    """Return the tints of the groups of cells that agents report, by name of the group."""
     return {
         "local space": palette.agent,
         "queued": palette.tracing,
@@ -189,15 +194,15 @@ def group_colours(palette: Palette) -> dict[str, Colour]:
 
 
 def contour_colour(palette: Palette) -> Colour:
-    """Return the colour of contours (lines between cells that IDA* first entered under different limits on f).
+    """Return the colour of contours, which separate cells that IDA* first entered under different limits on f.
 
-    The cells first entered under the newest limit are tinted with this colour too.
+    The cells that were first entered under the newest limit are tinted with this colour too.
     """
     return group_colours(palette)["new contour"]
 
 
 def region_colours(palette: Palette) -> tuple[Colour, ...]:
-    """Return the tints of regions by colour number. Neighbouring regions have different colour numbers."""
+    """Return the tints of the regions of an abstraction; neighbouring regions get different entries of this tuple."""
     return (
         palette.arrived,
         palette.warning,
@@ -212,7 +217,7 @@ def region_colours(palette: Palette) -> tuple[Colour, ...]:
 
 
 def closed_edge(palette: Palette) -> Colour:
-    """Return the colour of the edge inside closed cells, which distinguishes them where their fill is hard to see."""
+    """Return the colour of the thin frame inside closed cells, which helps where their fill is hard to see."""
     return mix(palette.closed, palette.open, 0.22)
 
 

@@ -1,4 +1,4 @@
-"""Masks and colours of markers (such as the agent), of marks inside cells, and of casings (outlines for contrast)."""
+"""Masks and colours of markers (agent, start, goal), of symbols inside cells, and of casings (contrasting outlines)."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -12,42 +12,42 @@ from ui.draw import masks
 from ui.draw.masks import Mask
 from ui.draw.theme import Colour, Palette, packed
 
-TEXTURES_FROM_PX = 12.0  # smallest side of a cell, in pixels, at which terrain has a texture
+TEXTURES_FROM_PX = 12.0  # smallest side of a cell, in pixels, at which terrain is drawn with textures
 
 
 def window_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
-    """Return the memory of a surface as uint32[row, column]. The surface is locked while the array exists.
+    """Return the pixels of a surface as an array uint32[row, column]. The surface is locked while the array exists.
 
-    Kernels are compiled for contiguous arrays. Rows are therefore as long as the pitch of the surface, which may exceed
-    its visible width; this keeps the array contiguous on any display, and for subsurfaces too.
+    The rows of the array are as long as the pitch of the surface, which may exceed its visible width. So the array is
+    contiguous, as kernels require, on any display and for subsurfaces too.
     """
     buffer: Any = surface.get_buffer()
     return np.frombuffer(buffer, np.uint32).reshape(surface.get_height(), surface.get_pitch() // 4)
 
 
 def casing_of(palette: Palette, colour: Colour) -> Colour:
-    """Return the casing colour with contrast to a mark's colour: dark for light marks, light for dark marks."""
+    """Return the colour of the casing (outline) of a mark: dark for light marks, light for dark marks."""
     red, green, blue = colour
     is_light = 0.299 * red + 0.587 * green + 0.114 * blue > 140
     return palette.casing_dark if is_light else palette.casing_light
 
 
 def _rounded_to_odd(value: float) -> int:
-    """Return an odd size, so that a mask has a pixel in its middle."""
+    """Return a size in pixels rounded to an odd number, so that a mask of this size has a middle pixel."""
     return round(value) | 1
 
 
 class _Marker(NamedTuple):
-    """Recipe of a marker: a shape with a casing around it. Colours are names of palette entries."""
+    """Specification of a marker: a shape with a casing (outline) around it. Colours are names of palette entries."""
 
     shape: Callable[..., Mask]
-    least: float  # minimum size in design units, used in small cells
-    share: float  # size in large cells, as a fraction of the cell's side
+    least: float  # minimum size of the marker in design units, which applies in small cells
+    share: float  # size of the marker in large cells, as a fraction of the cell's side
     ink: str = "path"
-    stands_out_from: str | None = "path"  # colour that the casing must contrast with; None: the casing is dark
-    casing: float = 2  # size of the casing minus the size of the shape, in design units
-    room: float = 2  # size of the mask minus the size of the shape, in design units
-    has_dot: bool = False  # whether a disc is drawn in the middle of the shape
+    stands_out_from: str | None = "path"  # colour with which the casing must contrast; None: the casing is dark
+    casing: float = 2  # diameter of the casing minus diameter of the shape, in design units
+    room: float = 2  # size of the mask minus size of the shape, in design units
+    has_dot: bool = False  # whether the marker has a disc in the middle of its shape
 
 
 _OUTLINE_SHAPES = (masks.ring, masks.square, masks.cross)
@@ -57,7 +57,7 @@ _MARKERS = {
     "agent": _Marker(masks.disc, 11, 0.62, "agent", None, casing=4, room=4),
     "unit": _Marker(masks.disc, 5, 0.6, "agent", None),
     "unit there": _Marker(masks.disc, 5, 0.6, "arrived", None),
-    # a different shape than other units, because the colours are similar
+    # a cross instead of a disc, because its colour is similar to the colours of other units
     "unit stuck": _Marker(masks.cross, 7, 0.7, "warning", "warning"),
     "start": _Marker(masks.square, 11, 0.7),
     "goal": _Marker(masks.ring, 15, 0.8, has_dot=True),
@@ -73,10 +73,10 @@ _made: dict[tuple[str, int, float, str], tuple[tuple[Mask, int], ...]] = {}
 
 
 def marker(name: str, zoom: float, ui_scale: float, palette: Palette) -> tuple[tuple[Mask, int], ...]:
-    """Return the masks of a marker with their packed colours, in drawing order.
+    """Return the masks that make up a marker, each with its packed colour, in drawing order.
 
     Args:
-        name: Key of _MARKERS, such as "agent" or "goal".
+        name: Name of the marker, such as "agent" or "goal".
         zoom: Side of a cell, in pixels.
         ui_scale: Pixels per design unit.
         palette: Colours of the theme.
@@ -88,7 +88,7 @@ def marker(name: str, zoom: float, ui_scale: float, palette: Palette) -> tuple[t
 
 
 def _make(kind: _Marker, zoom: float, ui_scale: float, palette: Palette) -> tuple[tuple[Mask, int], ...]:
-    """Return the masks of a marker with their packed colours: casings first, then the shapes on top."""
+    """Return the masks of a marker, each with its packed colour: first the casings, then the shapes on top."""
     size = _rounded_to_odd(max(kind.least * ui_scale, kind.share * zoom))
     room, line = _rounded_to_odd(size + kind.room * ui_scale), 2 * ui_scale
     shapes: list[tuple[Callable[..., Mask], float]] = [(kind.shape, size)]
@@ -119,9 +119,9 @@ def texture_masks(cell_px: int) -> tuple[Mask, Mask, Mask]:
 
 @lru_cache(maxsize=128)
 def open_mask(cell_px: int) -> Mask:
-    """Return the mask that marks an open cell: a square in small cells, a ring in large cells."""
+    """Return the mask of the symbol for an open cell: a square in small cells, a ring in large cells."""
     size = cell_px - 2
     if cell_px < TEXTURES_FROM_PX:
         return masks.square(size, cell_px - 4)
-    diameter = min(0.58 * cell_px, 16 + 0.1 * cell_px)  # leaves room for the numbers in very large cells
+    diameter = min(0.58 * cell_px, 16 + 0.1 * cell_px)  # leaves room for g, h and f, which very large cells show
     return masks.ring(size, diameter, max(1.5, 0.15 * diameter))

@@ -1,4 +1,4 @@
-"""Small shapes as antialiased alpha masks (uint8[height, width], 255 is opaque), by 8 x 8 supersampling."""
+"""Small shapes as antialiased alpha masks (uint8[height, width], 255 is opaque), with 8 x 8 samples per pixel."""
 
 from functools import lru_cache
 
@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 Mask = npt.NDArray[np.uint8]
-_FINE = 8  # sample points per pixel in each direction
+_FINE = 8  # number of sample points per pixel in x and in y, for antialiasing
 
 
 def _sample_grid(width: int, height: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return x and y of the sample points of a mask, in pixels from its middle."""
+    """Return the x and the y of all sample points of a mask, in pixels relative to the middle of the mask."""
     x = (np.arange(width * _FINE) + 0.5) / _FINE - width / 2
     y = (np.arange(height * _FINE) + 0.5) / _FINE - height / 2
     return x[None, :], y[:, None]
@@ -24,7 +24,7 @@ def _averaged_samples(inside: npt.NDArray[np.bool_]) -> Mask:
 
 @lru_cache(maxsize=256)
 def disc(size: int, diameter: float) -> Mask:
-    """Return a mask of size x size pixels with a filled circle in the middle."""
+    """Return a mask of size x size pixels with a filled circle in its middle."""
     x, y = _sample_grid(size, size)
     return _averaged_samples(np.hypot(x, y) <= diameter / 2)
 
@@ -38,7 +38,7 @@ def ring(size: int, diameter: float, thickness: float) -> Mask:
 
 @lru_cache(maxsize=256)
 def square(size: int, side: float, thickness: float = 1e9) -> Mask:
-    """Return a mask with a square in the middle, filled unless `thickness` is given."""
+    """Return a mask of size x size pixels with a square in its middle, filled unless `thickness` is given."""
     x, y = _sample_grid(size, size)
     r = np.maximum(np.abs(x), np.abs(y))
     return _averaged_samples((r <= side / 2) & (r >= side / 2 - thickness))
@@ -46,7 +46,7 @@ def square(size: int, side: float, thickness: float = 1e9) -> Mask:
 
 @lru_cache(maxsize=256)
 def cross(size: int, side: float, thickness: float) -> Mask:
-    """Return a mask with an X in the middle that fits into a square of this side."""
+    """Return a mask of size x size pixels with an X in its middle, which fits into a square of side `side`."""
     x, y = _sample_grid(size, size)
     is_inside = np.maximum(np.abs(x), np.abs(y)) <= side / 2
     return _averaged_samples(is_inside & ((np.abs(x - y) <= thickness * 0.7) | (np.abs(x + y) <= thickness * 0.7)))
@@ -60,7 +60,7 @@ def diamond(size: int, diameter: float) -> Mask:
 
 @lru_cache(maxsize=256)
 def arrow_head(size: int, length: float, sixteenth: int) -> Mask:
-    """Return a mask with a triangle that points in direction `sixteenth` of 16, counted clockwise from the right."""
+    """Return a mask with a triangle that points to the right, turned clockwise by `sixteenth` / 16 of a full turn."""
     angle = sixteenth * np.pi / 8
     x, y = _sample_grid(size, size)
     along = x * np.cos(angle) + y * np.sin(angle)

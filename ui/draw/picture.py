@@ -1,4 +1,4 @@
-"""Picture: the map of one panel in one frame, with drawing functions for the layers (ui/draw/layers/).
+"""Painter of the map of one panel in one frame. It provides the drawing functions that layers (ui/draw/layers/) use.
 
 Kernels paint pixels directly into the memory of the surface. The surface is locked while the array of that memory
 exists, which is between `lock` and `unlock`. Text is blitted while the surface is unlocked.
@@ -24,9 +24,9 @@ from ui.model.camera import Camera
 from ui.model.run import Edits
 from ui.model.trails import Trail
 
-MARKS_FROM_PX = 6.0  # smallest side of a cell, in pixels, at which marks are drawn inside cells
-HEAT_TRAILS_FROM_PX = 12.0  # smallest side of a cell, in pixels, at which whole trails are drawn while heat is shown
-THIN_SHARE, CASING_SHARE, FRAME_SHARE = 0.13, 0.07, 0.1  # widths of lines, as fractions of a cell's side
+MARKS_FROM_PX = 6.0  # smallest side of a cell, in pixels, at which symbols are drawn inside cells
+HEAT_TRAILS_FROM_PX = 12.0  # smallest side of a cell, in pixels, at which whole trails are drawn on top of heat
+THIN_SHARE, CASING_SHARE, FRAME_SHARE = 0.13, 0.07, 0.1  # maximum line widths, as fractions of a cell's side
 RECENT_TICKS = 64  # number of the latest ticks whose moves are drawn wider
 
 Rect = tuple[int, int, int, int]
@@ -38,16 +38,16 @@ _NO_PIXELS = np.zeros((0, 0), np.uint32)
 
 @dataclass
 class Scratch:
-    """Buffers that all panels of a window share, reused from frame to frame."""
+    """Buffers for drawing maps, shared by all panels and reused from frame to frame."""
 
-    # entries per pixel column of a panel, per pixel row of a panel, and per column of the map
+    # temporary arrays of the painting kernels, with an entry per pixel column, pixel row and map column respectively
     columns: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros((3, 0), np.uint32))
     rows: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     map_rows: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros((2, 0), np.uint8))
-    kept: dict[str, Any] = field(default_factory=dict)  # by key of a layer: value that it caches for all panels
+    kept: dict[str, Any] = field(default_factory=dict)  # key of a layer -> value that it caches for all panels
 
     def make_room(self, rect: Rect, map_width: int) -> None:
-        """Enlarge the buffers where a panel of this size, or a map of this width, needs more room."""
+        """Enlarge the buffers if they are too small for a panel of this size or a map of this width."""
         if self.columns.shape[1] < rect[2]:
             self.columns = np.zeros((3, rect[2]), np.uint32)
         if self.rows.size < rect[3]:
@@ -62,30 +62,30 @@ class DraggedMarker:
 
     kind: str  # "start" or "goal"
     cell: int
-    is_refused: bool  # whether the marker cannot be dropped on the cell
+    is_refused: bool  # whether the marker cannot be dropped on this cell
 
 
 @dataclass(frozen=True)
 class ToolPreview:
-    """Preview of what a mouse click would change on a map."""
+    """Preview of the effect that the selected tool would have on a map at the mouse position."""
 
-    cells: Sequence[int] = ()  # cells that would change
+    cells: Sequence[int] = ()  # cells that a click would change
     carried: DraggedMarker | None = None
 
 
 @dataclass(frozen=True)
 class Extras:
-    """Content of a picture besides the world and the agent: animation, recent edits and the dragged marker."""
+    """Temporary content of a map besides the world and the agent: animation, recent edits, dragged marker."""
 
-    glide: float = 1.0  # progress of the agent from its last cell to the present one, 0 to 1
+    glide: float = 1.0  # progress of the animated move from the previous cell to the current one, 0 to 1
     edits: Edits = field(default_factory=dict)
-    reveal: int | None = None  # number of expansions of the last tick to show, in slow motion; None: all
-    region_level: int = 0  # level of the abstraction to draw, see LayerState
+    reveal: int | None = None  # number of expansions of the last tick shown so far in slow motion; None: all
+    region_level: int = 0  # level of the agent's abstraction to draw; 0: the level that the agent uses
     carried: DraggedMarker | None = None
 
 
 class Picture:
-    """Map of one panel while it is drawn: its content, its rectangle on the surface, and functions that draw marks."""
+    """Painter of one panel's map in one frame: the content, the target rectangle, and drawing functions for layers."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class Picture:
         self.lock()
 
     def lock(self) -> None:
-        """Give kernels access to the pixels of the surface; blitting is impossible until unlock()."""
+        """Lock the surface, so that kernels can write its pixels; blitting is impossible until `unlock`."""
         self.frame = self.frame._replace(pixels=marks.window_pixels(self.surface))
 
     def unlock(self) -> None:
@@ -128,22 +128,21 @@ class Picture:
 
     @property
     def has_marks(self) -> bool:
-        """Return whether cells are large enough for a mark inside them."""
+        """Return whether cells are large enough on screen for symbols inside them."""
         return self.zoom >= MARKS_FROM_PX
 
     @property
     def line(self) -> int:
-        """Return the width of an ordinary line at this zoom, in design units; lines over heat are thin."""
+        """Return the width of an ordinary line at this zoom, in design units; always 1 on top of heat."""
         if self.has_heat:
             return 1
         return 1 if self.zoom < 6 else 2 if self.zoom < 24 else 3
 
     @property
     def thin(self) -> int:
-        """Return the width in pixels of trails and back-moves.
+        """Return the line width of trails and back-moves in pixels, at most a fixed fraction of a cell's side.
 
-        Where an agent moves back and forth, several of these lines share a cell. Their width is therefore
-        limited to a fraction of the cell.
+        The limit is needed because several of these lines share a cell where an agent moves back and forth.
         """
         return max(self.px(1), min(self.px(self.line), round(THIN_SHARE * self.zoom)))
 
@@ -153,29 +152,29 @@ class Picture:
 
     @property
     def has_casings(self) -> bool:
-        """Return whether cells have room for casings around thin lines; without casings, back-moves are drawn wider."""
+        """Return whether cells are large enough for casings around thin lines (otherwise lines are drawn wider)."""
         return self._thin_casing_width > 0
 
     @property
     def shown_trail(self) -> Trail | None:
-        """Return the trail to draw; None if heat is shown in small cells, because the lines would cover it."""
+        """Return the trail to draw; None while heat is shown in small cells, because trails would cover the heat."""
         return None if self.has_heat and self.zoom < HEAT_TRAILS_FROM_PX else self.trail
 
     def px(self, units: float) -> int:
         return max(1, round(units * self.ui_scale))
 
     def cased(self, colour: Colour) -> tuple[tuple[int, int], ...]:
-        """Return (extra width, packed colour) of each stroke of a line: first the casing, then the line itself.
+        """Return the strokes of a line as (extra width, packed colour): first its casing, then the line itself.
 
-        Over heat there is no casing, so that lines cover as little of the heat as possible.
+        Lines on top of heat have no casing, so that they cover as little of the heat as possible.
         """
         line = (0, packed(colour))
         return (line,) if self.has_heat else ((2 * self.px(1), packed(marks.casing_of(self.palette, colour))), line)
 
     def thinly_cased(self, colour: Colour) -> tuple[tuple[int, int], ...]:
-        """Return (extra width, packed colour) of each stroke of a thin line; in small cells there is no casing.
+        """Return the strokes of a thin line as (extra width, packed colour): its casing, then the line itself.
 
-        Casings of lines in small cells would cover everything else.
+        In small cells there is no casing, because casings would cover everything else.
         """
         around = self._thin_casing_width
         cased = ((2 * around, packed(marks.casing_of(self.palette, colour))),) if around else ()
@@ -186,7 +185,7 @@ class Picture:
     def tint(self, cells: Cells, colour: Colour, alpha: int) -> None:
         """Tint cells with a translucent colour.
 
-        Where several cells share a pixel, each is tinted with less opacity. Areas have the same colour at any zoom.
+        If several cells share a pixel, each cell tints it with less opacity, so that areas look the same at any zoom.
 
         Args:
             cells: Cells to tint.
@@ -203,16 +202,16 @@ class Picture:
         paint.frame_cells(self.frame, np.ascontiguousarray(cells, np.int32), width, packed(colour))
 
     def write(self, texts: Iterable[tuple[str, int]], size: int, colour: Colour) -> None:
-        """Write texts next to the middles of cells, with a casing. Omit each text that would overlap an earlier one.
+        """Write outlined texts next to the middles of cells, omitting texts that would overlap an earlier one.
 
         Args:
-            texts: Pairs of a text and its cell, the most important first.
+            texts: Pairs of a text and its cell, the most important pair first.
             size: Size of the font, in design units.
             colour: Colour of the text.
         """
         taken: list[pygame.Rect] = []
         self.unlock()
-        frame = self.frame  # without the pixels: a reference to them would keep the surface locked
+        frame = self.frame  # has no pixels after unlock(); a reference to the pixels would keep the surface locked
         before = self.surface.get_clip()
         self.surface.set_clip(pygame.Rect(self.rect).clip(before))
         for text, cell in texts:
@@ -242,9 +241,9 @@ class Picture:
         A marker that is larger than its cell and would be cut off at the border of the view is moved inwards.
 
         Args:
-            name: Name of the marker, see marks.marker().
-            x: Horizontal position in cells; middles of cells are at .5.
-            y: Vertical position in cells.
+            name: Name of the marker, such as "agent" or "goal".
+            x: Horizontal position in cells; the middle of the first column is at 0.5.
+            y: Vertical position in cells; the middle of the first row is at 0.5.
         """
         made = marks.marker(name, self.zoom, self.ui_scale, self.palette)
         half = max(mask.shape[0] for mask, _ in made) / 2
@@ -255,16 +254,17 @@ class Picture:
             paint.stamp_at(frame, mask, x, y, colour)
 
     def _shift_into_view(self, at: float, room: int, half: float) -> float:
-        """Return the distance, in cells, by which to move a marker along one axis to keep it inside the view.
+        """Return by how many cells a marker has to be moved along one axis to be completely inside the view.
 
-        It is at most the overhang of the marker over its cell, so that the marker leaves the view with its cell.
+        The distance is limited to the overhang of the marker over its cell, so that a marker leaves the view together
+        with its cell.
         """
         most = max(0.0, half / self.zoom - 0.5)
         inside = min(max(at, half / self.zoom), (room - half) / self.zoom)
         return min(max(inside - at, -most), most)
 
     def point_out(self, cell: int, colour: Colour) -> None:
-        """Draw an arrow at the edge of the view that points to a cell outside it, or nothing if the cell is visible."""
+        """Draw an arrow at the edge of the view that points to a cell outside the view; nothing if it is inside."""
         frame = self.frame
         x, y = self.snapshot.grid.xy(cell)
         px, py = (x + 0.5 - frame.left) * frame.zoom, (y + 0.5 - frame.top) * frame.zoom
@@ -280,7 +280,7 @@ class Picture:
             paint.stamp(frame, mask, round(at_x) - size // 2, round(at_y) - size // 2, packed(tint))
 
     def cross_out(self, cell: int, colour: Colour) -> None:
-        """Draw a cross of the size of a marker over a cell, to show that a dragged marker cannot be dropped there."""
+        """Draw a large cross over a cell, to show that a dragged marker cannot be dropped there."""
         frame = self.frame
         column, row = self.snapshot.grid.xy(cell)
         x, y = (column + 0.5 - frame.left) * frame.zoom, (row + 0.5 - frame.top) * frame.zoom
@@ -300,9 +300,9 @@ class Picture:
 
 
 def _clipped_view(rect: Rect, camera: Camera, size: tuple[int, int]) -> tuple[Rect, Camera]:
-    """Return a rectangle clipped to the size of a surface, and the camera for that part.
+    """Return a rectangle clipped to the size of a surface, and the camera for the remaining part.
 
-    Clipping is necessary because kernels do not check bounds.
+    Clipping is necessary because kernels do not check array bounds.
     """
     x, y, width, height = rect
     x0, y0 = max(0, x), max(0, y)

@@ -1,4 +1,4 @@
-"""Drawing of the map of one panel. Cells are filled first, then the layers (ui/draw/layers/) draw marks on top."""
+"""Drawing of the map of one panel: first all cells are filled, then the layers (ui/draw/layers/) draw on top."""
 
 from collections.abc import Iterable, Sequence
 
@@ -28,13 +28,13 @@ from ui.model.layers import LayerState
 from ui.model.run import Edits
 
 PREVIEW_ALPHA = 110  # opacity of the brush preview, 0 to 255
-# smallest side of a cell, in pixels, at which walls have an edge while heat is shown, so that edges do not hide the map
+# smallest side of a cell, in pixels, at which walls are outlined on top of heat; in smaller cells lines would hide it
 EDGES_FROM_PX = 2.0
-DOT_SHARE = 0.22  # side of a dot, as a fraction of a cell's side
+DOT_SHARE = 0.22  # side of the dot in cells of the lowest heat band, as a fraction of the cell's side
 
 
 class MapRenderer:
-    """Painter of maps. One instance draws all panels, so they share its buffers."""
+    """Renderer of maps. One instance draws the maps of all panels, so that they share its buffers."""
 
     def __init__(self) -> None:
         self._scratch_buffers = Scratch()
@@ -56,7 +56,7 @@ class MapRenderer:
         hand: ToolPreview = ToolPreview(),  # noqa: B008 - it cannot be changed
         reveal: int | None = None,
     ) -> None:
-        """Draw the map of one panel. Call ui.draw.cells.update_all() once per frame before.
+        """Draw the map of one panel. Before, flags and heat of all cells must be updated, once per frame.
 
         Args:
             surface: Surface to draw on.
@@ -65,12 +65,12 @@ class MapRenderer:
             shown: Content of the panel.
             layers: Visible layers, and the kind of heat.
             palette: Colours of the theme.
-            scale: Heat scale that all panels share; None: a scale of the chosen heat for cells without any.
-            glide: Progress of the agent from its last cell to the present one, 0 to 1.
+            scale: Heat scale that all panels share; None: the smallest scale of the chosen kind of heat.
+            glide: Progress of the animated move from the previous cell to the current one, 0 to 1.
             edits: Recent edits of the map, by cell.
             hover: Cell to outline, usually the cell under the mouse.
-            hand: Preview of what the mouse would change.
-            reveal: Number of expansions of the last tick to show, in slow motion; None: all.
+            hand: Preview of the effect of the selected tool at the mouse position.
+            reveal: Number of expansions of the last tick shown so far in slow motion; None: all.
         """
         cells, grid, walker = shown.cells, shown.snapshot.grid, shown.walker
         late = NO_CELLS
@@ -96,7 +96,7 @@ class MapRenderer:
 
 
 def _draw(picture: Picture, state: LayerState) -> None:
-    """Draw the fills and the visible layers, and between layers the numbers in cells and the last expansion."""
+    """Draw the fills, then the visible layers in order of depth, with g, h, f and the last expansion in between."""
     table = _fill(picture, state)
     shown = [layer for layer in BY_DEPTH if state.shows(layer)]
     _draw_layers(picture, (layer for layer in shown if layer.depth < TEXT_DEPTH))
@@ -113,7 +113,7 @@ def _draw_layers(picture: Picture, layers: Iterable[Layer]) -> None:
 
 
 def _fill(picture: Picture, state: LayerState) -> Table:
-    """Fill every cell; return the colour table that was used (see fill_table())."""
+    """Fill every cell with its colour; return the table of fill colours, by cell flags and heat band."""
     has_dots, has_edges = picture.zoom >= DOTS_FROM_PX, picture.zoom >= EDGED_FROM_PX
     hidden = _hidden_fills(picture, state)
     table = fill_table(picture.palette, hidden, picture.scale, has_dots, has_edges)
@@ -132,7 +132,7 @@ def _fill(picture: Picture, state: LayerState) -> Table:
 
 
 def _draw_around_heat(picture: Picture, scale: HeatScale) -> None:
-    """Draw the edges of walls, and dots in the cells of the lowest heat band."""
+    """Draw what heat does not fill: outlines of walls, and dots in the cells of the lowest heat band."""
     palette, frame = picture.palette, picture.frame
     if picture.zoom >= EDGES_FROM_PX:
         paint.paint_wall_edges(frame, picture.cells.words, cellwords.BLOCKED, picture.px(1), packed(hot_edge(palette)))
@@ -142,7 +142,7 @@ def _draw_around_heat(picture: Picture, scale: HeatScale) -> None:
 
 
 def _hidden_fills(picture: Picture, state: LayerState) -> int:
-    """Return the bits of cell words not to fill: their layer is off, covered by heat, or does not fill now."""
+    """Return the bit mask of flags that are not filled, because their layer is off, under heat, or not filling."""
     hidden = 0
     for layer in BY_DEPTH:
         is_covered = layer.is_replaced_by_heat and picture.has_heat
@@ -152,7 +152,7 @@ def _hidden_fills(picture: Picture, state: LayerState) -> int:
 
 
 def _write_values(picture: Picture, table: Table) -> None:
-    """Write g, h and f into the cells if cells are large enough."""
+    """Write the numbers g, h and f of the search into the cells if cells are large enough on screen."""
     if picture.zoom < TEXT_FROM_PX * picture.ui_scale or picture.walker is None:
         return
     picture.unlock()
@@ -162,7 +162,7 @@ def _write_values(picture: Picture, table: Table) -> None:
 
 
 def _draw_last_expansion(picture: Picture) -> None:
-    """Mark the last one of the revealed expansions, in slow motion."""
+    """Mark the cell of the latest expansion shown so far in slow motion."""
     if picture.walker is not None and picture.extras.reveal:
         shown = CellFlags.last_expanded(picture.walker)[: picture.extras.reveal]
         if shown.size:
@@ -170,7 +170,7 @@ def _draw_last_expansion(picture: Picture) -> None:
 
 
 def _draw_pointer(picture: Picture, hover: int | None, preview_cells: Sequence[int]) -> None:
-    """Draw the brush preview and outline the cell under the mouse."""
+    """Draw the cells that the brush would change, and outline the cell under the mouse."""
     if len(preview_cells):
         picture.tint(np.asarray(preview_cells, np.int32), picture.palette.accent, PREVIEW_ALPHA)
     if hover is not None and hover >= 0:

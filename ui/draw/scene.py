@@ -1,7 +1,7 @@
-"""Drawing of all maps of a run. The window, each exported picture and each film have a MapView (a scene) of their own.
+"""Drawing of all maps of a run (the scene). The window, each exported picture and each video have their own scene.
 
-A scene knows where each panel is, which part of the map it shows, and in which colours. It does not handle the
-mouse, the keyboard, time or controls.
+A scene knows the rectangle, the visible part of the map and the colours of each panel. It does not handle the mouse,
+the keyboard, time or controls.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,13 +31,13 @@ class Views(Protocol):
 
     @property
     def follows(self) -> bool:
-        """Return whether the camera stays centred on the agent."""
+        """Return whether cameras stay centred on the agents of their panels."""
 
     def of(self, panel: PanelKey, size: Size, map_size: Size) -> Camera: ...
 
 
 class MapView:
-    """Maps of a run, with the layout, cameras and colours to draw them with."""
+    """Scene: all maps of a run, with the layout of the panels, and the cameras and colours for drawing them."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class MapView:
         chosen: Callable[[], Sequence[Panel]],
         places: Callable[[int], Layout],
     ) -> None:
-        """Create a scene. Call refresh() once per frame, then draw_map() for each panel.
+        """Create a scene. In each frame, call `refresh` once and then `draw_map` for each panel.
 
         Args:
             run: Callback that returns the run to draw.
@@ -59,7 +59,7 @@ class MapView:
             scale: Pixels per design unit.
             layers: Visible layers, and the kind of heat.
             views: Cameras of the panels.
-            first: Callback that returns the index of the panel that a heat map A - B uses as A.
+            first: Callback that returns the index of the panel that is A in a heat map A - B.
             chosen: Callback that returns the panels to show.
             places: Callback that returns the layout for a given number of panels.
         """
@@ -68,10 +68,12 @@ class MapView:
         self.renderer = MapRenderer()
         self.cells: dict[PanelKey, CellFlags] = {}
         self.heat_scale: HeatScale = scale_for(layers.heat)
-        self.left_out: frozenset[str] = frozenset()  # keys of layers that are not drawn even if they are on
-        self.hides_heat = False  # whether to hide heat: in slow motion it would cover the cells that are being searched
-        self.alone: int | None = None  # index of the only panel in view; None: all shown panels
-        self._drawn: tuple[Run, object] | None = None  # run shown by `cells`, and its generation counter
+        self.left_out: frozenset[str] = frozenset()  # keys of layers that this scene never draws, even if they are on
+        self.hides_heat = False  # whether heat is hidden, as in slow motion, where it would cover the expanded cells
+        self.alone: int | None = (
+            None  # index of the panel if only one is in view, for example maximised; None: several panels
+        )
+        self._drawn: tuple[Run, object] | None = None  # run and generation counter to which the cell flags belong
 
     # --- panels and their rectangles --------------------------------------------------------------
 
@@ -92,11 +94,11 @@ class MapView:
 
     @property
     def agent_layers(self) -> tuple[Layer, ...]:
-        """Return the layers that apply to the agents on screen. A crowd counts only if it has a selected agent."""
+        """Return the layers that apply to the agents on screen. Of a crowd, only the selected agent counts."""
         return layers_of(panel.view.spec for panel in self.shown_panels if self.run.followed(panel.key) is not None)
 
     def panel_at(self, position: Size) -> tuple[Panel, PanelBoxes] | None:
-        """Return the panel whose map contains a pixel position, or None."""
+        """Return the panel whose map contains a pixel position; None if no map does."""
         return next((p for p in self.panels() if layout.contains(p[1].map, position)), None)
 
     def panel_of(self, key: PanelKey) -> tuple[Panel, PanelBoxes] | None:
@@ -108,7 +110,7 @@ class MapView:
         return grid.width, grid.height
 
     def camera(self, key: PanelKey, boxes: PanelBoxes) -> Camera:
-        """Return the camera of a panel, moved to its agent if the views follow agents."""
+        """Return the camera of a panel, centred on the agent if cameras follow agents."""
         size = (boxes.map[2], boxes.map[3])
         camera = self.views.of(key, size, self.map_size)
         if self.views.follows and (walker := self.run.followed(key)):
@@ -116,7 +118,7 @@ class MapView:
         return camera
 
     def point_at(self, panel: Panel, boxes: PanelBoxes, position: Size) -> tuple[int, int]:
-        """Return the column and row of the cell at a pixel position; they may be outside the map."""
+        """Return the column and the row of the cell at a pixel position, which may be outside the map."""
         camera = self.camera(panel.key, boxes)
         return camera.cell_at(position[0] - boxes.map[0], position[1] - boxes.map[1])
 
@@ -124,27 +126,27 @@ class MapView:
 
     @property
     def heat(self) -> HeatSetting:
-        """Return the heat setting to draw: the chosen one, with kind "off" while heat is hidden."""
+        """Return the heat setting to draw: the setting of the user, but of kind "off" while heat is hidden."""
         return replace(self.layers.heat, kind="off") if self.hides_heat else self.layers.heat
 
     # --- heat A - B -------------------------------------------------------------------------------
 
     def compared_panels(self) -> tuple[Panel, ...]:
-        """Return the panels A and B of a heat map A - B; empty if another heat is shown."""
+        """Return the panels A and B of a heat map A - B; an empty tuple if another kind of heat is shown."""
         if self.heat.kind != "difference":
             return ()
         a, b = self._compared_indices()
         return (self.run.panels[a], self.run.panels[b]) if a != b else ()
 
     def _compared_indices(self) -> tuple[int, int]:
-        """Return the indices of panels A and B. If only one panel is in view, it is one of the two."""
+        """Return the indices of the panels A and B of a heat map A - B; a maximised panel is one of them."""
         pair = self.run.compared(self._first())
         return pair if self.alone is None or self.alone in pair else self.run.compared(self.alone)
 
     # --- drawing ----------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Update flags and heat of all cells to the present snapshots; rebuild them if the run was replaced."""
+        """Update the flags and the heat of all cells to the current tick; rebuild them if the run was replaced."""
         self.renderer.ui_scale = self.scale
         drawn = self.run, self.run.generation
         if drawn != self._drawn:
@@ -177,10 +179,10 @@ class MapView:
             surface: Surface to draw on.
             panel: Panel to draw.
             boxes: Rectangles of the panel on the surface.
-            glide: Progress of the agents from their last cell to the present one, 0 to 1.
+            glide: Progress of the animated move from the previous cell to the current one, 0 to 1.
             hover: Cell under the mouse.
-            hand: Preview of what the mouse would change.
-            reveal: Number of expansions of the last tick to show, in slow motion; None: all.
+            hand: Preview of the effect of the selected tool at the mouse position.
+            reveal: Number of expansions of the last tick shown so far in slow motion; None: all.
         """
         self.renderer.draw(
             surface,
