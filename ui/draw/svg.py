@@ -1,4 +1,4 @@
-"""Export of a panel as an SVG drawing for papers. Files are small, because all cells of one kind form a single path.
+"""Export of a panel as an SVG file for papers. Files are small, because all cells of one kind form a single path.
 
 The unit of length on the map is a cell. The layers (ui/draw/layers/) return their own elements; this module adds the
 page with its title and legend, the background and walls, and the heat.
@@ -27,10 +27,10 @@ from ui.model.run import Panel, Run
 from ui.model.trails import Trail
 
 FONT = "Noto Sans, Helvetica, Arial, sans-serif"
-PAGE = 800.0  # width of the drawing, in SVG user units
-TITLE_HEIGHT, LEGEND_ROW = 34.0, 22.0  # heights of the title and of one row of the legend, in SVG user units
-LINES_ACROSS = 260.0  # shorter side of the shown part of the map, as a multiple of an ordinary line width
-MIN_LINE = 0.16  # minimum width of a line, as a fraction of a cell's side
+PAGE = 800.0  # width of the page, in SVG user units
+TITLE_HEIGHT, LEGEND_ROW = 34.0, 22.0  # heights of the title and of each legend row, in SVG user units
+LINES_ACROSS = 260.0  # ratio of the shorter side of the visible map to the width of an ordinary line
+MIN_LINE = 0.16  # minimum width of an ordinary line, as a fraction of a cell's side
 
 
 def panel_svg(run: Run, key: PanelKey, look: Look, *, has_legend: bool = True, has_title: bool = True) -> str:
@@ -59,7 +59,7 @@ def panel_svg(run: Run, key: PanelKey, look: Look, *, has_legend: bool = True, h
 
 @dataclass
 class _Page:
-    """One SVG file: a panel with its title and legend."""
+    """Writer of one SVG file: a panel with its title and legend."""
 
     run: Run
     panel: Panel
@@ -98,7 +98,7 @@ class _Page:
         )
 
     def _shown(self) -> list[Layer]:
-        """Return the layers that are on, in ascending order of depth, except layers that heat replaces."""
+        """Return the visible layers in ascending order of depth, without layers that are hidden by heat."""
         has_heat = self.drawing.has_heat
         return [
             layer for layer in BY_DEPTH if self.layers.shows(layer) and not (has_heat and layer.is_replaced_by_heat)
@@ -137,14 +137,14 @@ class _Page:
         return "\n".join(lines) + "\n"
 
     def _ground(self, height: float) -> Iterable[str]:
-        """Yield a dark background if the theme is dark, because its light text would not be readable on white paper."""
+        """Yield a dark background for the dark theme, whose light text would not be readable on white paper."""
         if self.look.theme == "dark":
             yield f'<rect {box(0.0, 0.0, PAGE, height)} fill="{hexed(self.palette.window)}"/>'
 
     def _clip_group(self) -> Iterable[str]:
-        """Yield the start tag of the group with all map elements, clipped if only a part of the map is shown."""
+        """Yield the start tag of the group of all map elements, with a clip path if a part of the map is shown."""
         if self.box == (0.0, 0.0, float(self.width), float(self.height)):
-            yield "<g>"  # no clip path, because some simple viewers fail on it
+            yield "<g>"  # a clip path is not needed for the whole map, and some simple viewers fail on it
         else:
             yield f'<defs><clipPath id="map"><rect {box(*self.box)}/></clipPath></defs>'
             yield '<g clip-path="url(#map)">'
@@ -172,7 +172,7 @@ class _Page:
         palette, drawing = self.palette, self.drawing
         shown = self._shown()
         yield f'<rect width="{self.width}" height="{self.height}" fill="{hexed(palette.free)}"/>'
-        if drawing.has_heat:  # while heat is shown, trees look like walls, and both have a thin edge
+        if drawing.has_heat:  # while heat is shown, trees are drawn like walls, both with a thin outline
             yield from self._wall_paths(drawing.words & bits.PASSABLE == 0, hot_edge(palette), 0.4)
             yield from self._heat()
             return
@@ -182,12 +182,12 @@ class _Page:
             yield from self._filled(layer)
 
     def _wall_paths(self, flat: Mask, edge: Colour, lines: float) -> Iterable[str]:
-        """Yield the cells of a mask in the background colour, with an edge of `lines` ordinary line widths."""
+        """Yield the cells of a mask as walls: in the background colour, with an outline of `lines` line widths."""
         stroke = f' stroke="{hexed(edge)}" stroke-width="{n(lines * self.drawing.line)}"'
         return self.drawing.fill(flat, self.palette.outside, stroke)
 
     def _unfilled_blocked_bits(self) -> int:
-        """Return the bits of blocked cells (walls, trees) that no visible layer fills."""
+        """Return the flags of blocked cells (walls, trees) for which no visible layer has a fill."""
         bare = bits.BLOCKED
         for layer in self._shown():
             bare &= ~layer.fills
@@ -206,7 +206,7 @@ class _Page:
                 yield from self.drawing.fill((bands == band) & is_passable, colour)
 
     def _dot_path(self, flat: Mask, colour: Colour) -> Iterable[str]:
-        """Yield a small square in the middle of each cell of a mask."""
+        """Yield one path with a small square in the middle of each cell of a mask."""
         corner, side = n(0.5 - DOT_SHARE / 2), n(DOT_SHARE)
         places = (self.drawing.xy(int(cell)) for cell in flat.nonzero()[0])
         data = "".join(f"M{x} {y}m{corner} {corner}h{side}v{side}h-{side}z" for x, y in places)
@@ -221,7 +221,7 @@ class _Page:
     # --- legend -----------------------------------------------------------------------------------
 
     def _legend(self) -> list[tuple[str, str]]:
-        """Return (name, swatch) of each layer that is on; a swatch is drawn in a box of 2 x 1 units at the origin."""
+        """Return (name, SVG sample) of each visible layer, and of the heat; samples fill a box of 2 x 1 units."""
         shown = self._shown()
         drawn = (
             (layer, layer.svg_swatch)
@@ -235,7 +235,7 @@ class _Page:
         return entries
 
     def _heat_name(self) -> str:
-        """Return the text of the heat in the legend, such as "visits, 1 to 12"."""
+        """Return the name of the heat in the legend, such as "visits, 1 to 12"."""
         name = " - ".join(self.compared) if self.scale.is_difference else HEAT_WORDS[self.scale.setting.kind]
         return f"{name}, {self.scale.lowest} to {self.scale.highest}"
 
@@ -248,11 +248,11 @@ class _Page:
         )
 
     def _legend_rows(self, entries: list[tuple[str, str]]) -> list[list[tuple[float, str, str]]]:
-        """Return the legend entries as rows of (x, name, swatch), each row as long as fits the width of the page."""
+        """Return the legend entries split into rows that fit the width of the page, each entry as (x, name, sample)."""
         rows: list[list[tuple[float, str, str]]] = []
         x = PAGE
         for name, drawing in entries:
-            width = 46.0 + 7.2 * len(name)  # estimate for an average sans-serif, because the viewer's font is unknown
+            width = 46.0 + 7.2 * len(name)  # estimate of the text width, because the viewer's font is unknown
             if x + width > PAGE:
                 rows.append([])
                 x = 4.0

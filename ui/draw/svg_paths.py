@@ -1,8 +1,8 @@
 """SVG path data: outlines around cells, and lines through the middles of cells. The unit of length is a cell.
 
-Walls and other fills are outlines around all cells of a kind instead of one rectangle per cell. Outlines have no seams
-between neighbouring cells in viewers, and take a tenth of the bytes. Lines are split into straight runs. Does not use
-pygame.
+Walls and other fills are outlines around all cells of a kind instead of one rectangle per cell. Viewers show no seams
+between neighbouring cells in outlines, and files need a tenth of the bytes. Lines are split into straight runs. Does
+not use pygame.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,9 +21,9 @@ Mask = npt.NDArray[np.bool_]
 
 
 def outline_path(mask: Mask) -> str:
-    """Return path data of the outlines around the set cells of a mask [row, column], for the even-odd fill rule."""
+    """Return SVG path data of the outlines of all set cells of a mask [row, column], for the even-odd fill rule."""
     across, down = _horizontal_edges(mask), _horizontal_edges(mask.T)
-    # Horizontal and vertical edges are oriented oppositely around the inside, so that they join to closed loops.
+    # Edges run in opposite directions on opposite sides of the set cells, so that they join to closed loops.
     next_across = _ends_by_start((x0, y, x1, y) if right else (x1, y, x0, y) for y, x0, x1, right in across)
     next_down = _ends_by_start((x, y1, x, y0) if right else (x, y0, x, y1) for x, y0, y1, right in down)
     parts = []
@@ -34,11 +34,11 @@ def outline_path(mask: Mask) -> str:
 
 
 def _horizontal_edges(mask: Mask) -> list[tuple[int, int, int, bool]]:
-    """Return horizontal edges between set and unset cells as (y, first x, last x, whether the set cells are below)."""
+    """Return the horizontal edges of the set cells of a mask as (y, first x, last x, whether set cells are below)."""
     height, width = mask.shape
     padded = np.zeros((height + 2, width), np.int8)
     padded[1:-1] = mask
-    change = np.diff(padded, axis=0)  # 1: only the cell below this line is set; -1: only the cell above it
+    change = np.diff(padded, axis=0)  # 1: only the cell below the grid line is set; -1: only the cell above is set
     found = []
     for kind in (1, -1):
         hits = np.zeros((height + 1, width + 2), np.int8)
@@ -50,9 +50,9 @@ def _horizontal_edges(mask: Mask) -> list[tuple[int, int, int, bool]]:
 
 
 def _ends_by_start(edges: Iterable[tuple[int, int, int, int]]) -> dict[Point, list[Point]]:
-    """Return a table from the start of edges to their ends.
+    """Return a dict from the start of edges to the list of their ends.
 
-    Two edges share a start where two set cells touch only diagonally.
+    Two edges have the same start where two set cells touch only diagonally.
     """
     found: dict[Point, list[Point]] = {}
     for x0, y0, x1, y1 in edges:
@@ -61,7 +61,7 @@ def _ends_by_start(edges: Iterable[tuple[int, int, int, int]]) -> dict[Point, li
 
 
 def _loop(start: Point, next_across: dict[Point, list[Point]], next_down: dict[Point, list[Point]]) -> str:
-    """Return path data of one closed outline through `start`, and remove its edges from both tables."""
+    """Return SVG path data of one closed outline through `start`, and remove its edges from both dicts."""
     parts = [f"M{start[0]} {start[1]}"]
     here = start
     while True:
@@ -75,7 +75,7 @@ def _loop(start: Point, next_across: dict[Point, list[Point]], next_down: dict[P
 
 
 def _take(table: dict[Point, list[Point]], start: Point) -> Point:
-    """Remove one edge that begins at `start` from a table of edges; return its end."""
+    """Remove one edge that begins at `start` from a dict of edges, and return the end of this edge."""
     ends = table[start]
     end = ends.pop()
     if not ends:
@@ -87,7 +87,7 @@ def _take(table: dict[Point, list[Point]], start: Point) -> Point:
 
 
 def line_path(points: Sequence[Point]) -> str:
-    """Return the path data of a line through neighbouring cells, with one command per straight run."""
+    """Return SVG path data of a line through neighbouring cells, with one path command per straight run."""
     if len(points) < 2:
         return ""
     parts = [f"M{points[0][0]} {points[0][1]}"]
@@ -105,7 +105,7 @@ def line_path(points: Sequence[Point]) -> str:
 
 
 def piece(dx: int, dy: int) -> str:
-    """Return the path command of a straight line by (dx, dy)."""
+    """Return the shortest SVG path command for a straight line by (dx, dy)."""
     if dy == 0:
         return f"h{dx}" if dx else ""
     return f"v{dy}" if dx == 0 else f"l{dx} {dy}"
@@ -115,7 +115,7 @@ def piece(dx: int, dy: int) -> str:
 
 
 def n(value: float) -> str:
-    """Return a number with at most three decimals, without trailing zeros and without a zero before the point."""
+    """Return a number as short text for SVG: at most three decimals, without trailing zeros, ".5" for 0.5."""
     text = f"{value:.3f}".rstrip("0").rstrip(".")
     if text in ("-0", ""):
         return "0"

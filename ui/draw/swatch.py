@@ -1,4 +1,4 @@
-"""Swatch: a small patch of map that shows the mark of a layer in a legend."""
+"""Swatch: a small patch of map in a legend, on which a layer draws a sample of itself."""
 
 import numpy as np
 import pygame
@@ -15,7 +15,7 @@ STRIP = np.arange(3, dtype=np.int32)
 
 
 class Swatch:
-    """Patch of free terrain that fills a surface, for a layer to draw on. Call `unlock` before blitting the surface."""
+    """Patch of free terrain for the legend sample of a layer. Call `unlock` before blitting its surface."""
 
     def __init__(self, surface: pygame.Surface, palette: Palette, ui_scale: float) -> None:
         self.palette, self.ui_scale = palette, ui_scale
@@ -33,14 +33,14 @@ class Swatch:
 
     @property
     def halves(self) -> Frame:
-        """Return a frame in which cells 0 and 1 of STRIP fill the left and the right half of the swatch."""
+        """Return the swatch as a map of two cells: cell 0 fills the left half, and cell 1 the right half."""
         return self.frame._replace(left=0.0)
 
     def fill(self, left: int, right: int, colour: int) -> None:
         paint.fill_rect(self.frame, left, 0, right, self.height, colour)
 
     def fill_words(self, *words: int) -> None:
-        """Fill equal parts of the swatch, from left to right, with the colours of cells with these words."""
+        """Fill equal parts of the swatch, from left to right, with the fill colours of these cell flags."""
         table = fill_table(self.palette, 0, None)
         for i, word in enumerate(words):
             left, right = i * self.width // len(words), (i + 1) * self.width // len(words)
@@ -50,14 +50,14 @@ class Swatch:
                 self.fill(left, right, int(table[word]))
 
     def wall(self, left: int, right: int) -> None:
-        """Draw a wall as on the map: an edge around an area in the background colour."""
+        """Draw a wall as on the map: an outline around an area in the background colour."""
         self.fill(left, right, packed(self.palette.outside))
         for inset in range(self.px(1)):
             box = (left + inset, inset, right - inset, self.height - inset)
             paint.outline(self.frame, *box, packed(self.palette.wall))
 
     def markers(self, *names: str) -> None:
-        """Draw markers next to each other."""
+        """Draw markers, such as "start" and "goal", next to each other."""
         for i, name in enumerate(names):
             share = (i + 0.5) / len(names)
             for mask, colour in marks.marker(name, min(16.0, self.height * 0.9), self.ui_scale * 0.9, self.palette):
@@ -66,5 +66,5 @@ class Swatch:
                 paint.stamp(self.frame, mask, x, y, colour)
 
     def cased(self, colour: Colour) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Return (extra width, packed colour) of both strokes of a line: first the casing, then the line itself."""
+        """Return both strokes of a line as (extra width, packed colour): first its casing, then the line itself."""
         return (2 * self.px(1), packed(marks.casing_of(self.palette, colour))), (0, packed(colour))

@@ -34,20 +34,20 @@ class Palette:
     """Colours of one theme, by role."""
 
     name: str
-    # colours of the window
+    # colours of windows and dialogs
     window: Colour
     surface: Colour  # background of panels and bars
     raised: Colour  # background of buttons and fields
     hover: Colour
     edge: Colour
     text: Colour
-    dim: Colour  # text of labels and keys
+    dim: Colour  # secondary text, such as labels and shortcuts
     accent: Colour
     on_accent: Colour
     warning: Colour  # orange, for back-moves, edits and restarts
-    arrived: Colour  # success, such as an agent at its goal
-    # colours of the map
-    outside: Colour  # background around the map, and of walls that are drawn as outlines
+    arrived: Colour  # success, such as an agent that has reached its goal
+    # colours of maps
+    outside: Colour  # area around the map, and inside of walls that are drawn as outlines
     free: Colour
     wall: Colour
     trees: Colour
@@ -139,7 +139,7 @@ LIGHT = _palette(
 
 PALETTES = {p.name: p for p in (DARK, LIGHT)}
 
-# Colour maps for heat as evenly spaced samples from dark to bright. Lightness rises evenly in all kinds of vision.
+# Colour maps for heat: name -> evenly spaced samples from dark to bright. Lightness rises evenly in all of them.
 _COLOUR_RAMPS = {
     "inferno": "000004 0B0724 210C4A 3D0965 57106E 71196E 8A226A A32C61 BC3754 D24644 E45A31 F1731D F98E09 FCAC11 "
     "F9CB35 F2EA69 FCFFA4",
@@ -160,9 +160,9 @@ Higher bands contrast more with free terrain, so in the light palette low bands 
 distinguishable from free terrain.
 """
 
-# values for "greys", because free terrain is grey as well
+# like _RAMP_ENDS, for the colour map "greys" only, which must differ from the grey of free terrain
 _GREY_RAMP_ENDS = {"dark": (0.28, 1.0), "light": (0.68, 0.0)}
-# smallest number of bands that span the whole colour map; with fewer, the strongest colours are not used
+# smallest number of heat bands that use the colour map up to its end; fewer bands omit the strongest colours
 _MIN_BANDS = 3
 
 

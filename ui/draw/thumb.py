@@ -21,7 +21,7 @@ SIDE = 220
 
 
 def thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], palette: Palette) -> pygame.Surface:
-    """Return a picture of the whole map with start and goal.
+    """Return a thumbnail of the whole map with start and goal.
 
     Args:
         grid: Map to draw.
@@ -32,7 +32,7 @@ def thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], palette:
     """
     scale = min(size[0] / grid.width, size[1] / grid.height)
     whole = max(1, round(grid.width * scale)), max(1, round(grid.height * scale))
-    # Cells smaller than a pixel are averaged, so that thin walls stay visible; larger cells are drawn directly.
+    # If cells are smaller than a pixel, their colours are averaged, so that thin walls stay visible.
     if scale >= 1.0:
         picture = _filled(grid, whole, scale, palette)
     else:
@@ -43,7 +43,7 @@ def thumbnail(grid: Grid, start: int, goal: int, size: tuple[int, int], palette:
 
 
 def example_picture(name: str, size: tuple[int, int], palette: Palette) -> pygame.Surface | None:
-    """Return the picture from FOLDER of an example, scaled to fit into `size`; None if FOLDER has no picture of it."""
+    """Return the stored picture of an example, scaled to fit into `size`; None if there is no stored picture."""
     path = FOLDER / name_of(name, palette.name)
     if not path.is_file():
         return None
@@ -58,7 +58,7 @@ def name_of(example: str, theme: str) -> str:
 
 
 def _mark(picture: pygame.Surface, name: str, point: tuple[int, int], scale: float, palette: Palette) -> None:
-    """Draw a marker on a cell; near the border it is moved inwards, so that it is not cut off."""
+    """Draw a marker on a cell. Near the border the marker is moved inwards, so that it is not cut off."""
     size = picture.get_size()
     frame = Frame(marks.window_pixels(picture), 0, 0, *size, 1.0, 0.0, 0.0, *size)
     made = marks.marker(name, scale, max(0.75, min(size) / 300), palette)
@@ -69,12 +69,19 @@ def _mark(picture: pygame.Surface, name: str, point: tuple[int, int], scale: flo
 
 
 def _within(coordinate: int, scale: float, room: int, reach: int) -> int:
-    """Return the x or y in pixels of a cell's middle, moved to at least `reach` pixels from the border."""
+    """Return the pixel x or y of a cell's middle, but at least `reach` pixels away from the border."""
     return min(max(round((coordinate + 0.5) * scale), reach), max(reach, room - 1 - reach))
 
 
 def _filled(grid: Grid, size: tuple[int, int], scale: float, palette: Palette) -> pygame.Surface:
-    """Return a surface with the cells filled as in panels; `scale` is at least 1 pixel per cell."""
+    """Return a surface with the terrain of a map, drawn as in panels.
+
+    Args:
+        grid: Map to draw.
+        size: Width and height of the surface in pixels.
+        scale: Pixels per cell, at least 1.
+        palette: Colours of the theme.
+    """
     surface, words = pygame.Surface(size, 0, 32), terrain_of(grid).words
     has_edges = scale >= EDGED_FROM_PX
     frame = Frame(marks.window_pixels(surface), 0, 0, *size, scale, 0.0, 0.0, grid.width, grid.height)

@@ -16,8 +16,8 @@ from ui.draw.theme import rgb
 from ui.model.camera import Camera
 from ui.model.cell_values import values_of
 
-TEXT_FROM_PX = 48.0  # smallest side of a cell with numbers, in design units
-WIDE_FROM_PX = 80  # smallest side of a cell in which g and h fit side by side with four digits each, in design units
+TEXT_FROM_PX = 48.0  # smallest side of a cell, in design units, at which g, h and f are written into cells
+WIDE_FROM_PX = 80  # smallest side of a cell, in design units, at which g and h have four digits instead of three
 
 _DARK_INK, _LIGHT_INK = rgb("#14171C"), rgb("#F1F3F6")
 _fonts = Fonts()
@@ -41,8 +41,8 @@ def draw_values(
         camera: Part of the map that is shown.
         snapshot: World that is shown.
         walker: Agent whose search the numbers belong to.
-        cells: Cell words and bands of the panel.
-        table: Fill colours from fill_table(); they decide between dark and light text.
+        cells: Flags and heat bands of all cells of the panel.
+        table: Fill colours by flags and heat band of a cell; they decide between dark and light text.
         ui_scale: Pixels per design unit.
     """
     search = walker.agent.search
@@ -71,7 +71,7 @@ def draw_values(
 
 
 def short(value: float, most: int) -> str:
-    """Return a number as text, with one decimal if the text then has at most `most` characters, else rounded."""
+    """Return a number as text, with one decimal if that takes at most `most` characters, otherwise rounded."""
     if not isfinite(value):
         return "inf"
     text = f"{value:.1f}".removesuffix(".0")
@@ -79,7 +79,7 @@ def short(value: float, most: int) -> str:
 
 
 def _text_colour_on(colour: int) -> tuple[int, int, int]:
-    """Return the text colour, dark or light, that is easier to read on a background of this packed colour."""
+    """Return the text colour (dark or light) that is easier to read on a background of this packed colour."""
     red, green, blue = colour >> 16 & 255, colour >> 8 & 255, colour & 255
     return _DARK_INK if 0.299 * red + 0.587 * green + 0.114 * blue > 130 else _LIGHT_INK
 

@@ -29,18 +29,16 @@ from ui.model.layers import HEAT_KINDS, HeatSetting, LayerState
 from ui.model.trails import Trail
 
 ROWS = ("..........", ".@@@@@@@..", "......T@..", ".@@@@@@@..", ".S..WW....")
-ZOOMS = (0.5, 2.0, 8.0, 16.0, 50.0)  # sides of a cell, in pixels
-FIRST_ZOOM, FIRST_SMALL_ZOOM = (
-    16.0,
-    8.0,
-)  # sides of a cell in pixels; small cells use other kernels for trails over heat
-# kinds of heat; each is drawn twice, because the first frame updates all cells and the second only changed cells
+ZOOMS = (0.5, 2.0, 8.0, 16.0, 50.0)  # pixels per cell, from cells smaller than a pixel to cells with text
+# pixels per cell in the first frames: large cells, and small cells, for which trails over heat have other kernels
+FIRST_ZOOM, FIRST_SMALL_ZOOM = 16.0, 8.0
+# Each kind of heat is drawn twice, because the first frame updates all cells, and the second only changed cells.
 FIRST_HEATS = ("off", *2 * ("scrub",), *2 * ("visits",), *2 * ("expansions",))
-SIZE = (96, 64)  # size of the surface, in pixels
+SIZE = (96, 64)  # width and height of the surface to draw on, in pixels
 
 
 def warm_first_picture(kind: str) -> None:
-    """Compile the kernels that layers, heat and legend of a panel with this kind of agent need by default."""
+    """Compile the drawing kernels that a panel with this kind of agent needs with default settings."""
     surface = pygame.Surface(SIZE, 0, 32)
     world = _tiny_world()
     walker = world.add(AgentConfig(kind))
@@ -69,7 +67,7 @@ def warm_first_picture(kind: str) -> None:
 
 
 def warm_crowd_picture() -> None:
-    """Compile the kernels that draw a crowd: dots, tails and visits."""
+    """Compile the kernels that draw a crowd: the dots of its agents, their tails, and the heat of their visits."""
     surface = pygame.Surface(SIZE, 0, 32)
     world = _tiny_world()
     walker = world.add(AgentConfig("tb-wa", group="crowd"))
@@ -105,13 +103,13 @@ def warm_pictures() -> None:
     _call_remaining_kernels(world, cells[0])
     frame = Frame(window_pixels(surface), 0, 0, *SIZE, FIRST_ZOOM, 0.0, 0.0, world.grid.width, world.grid.height)
     paint.frame_cells(frame, np.array([0], np.int32), 1, 0)
-    del frame  # the frame locks the surface while it exists
+    del frame  # the surface stays locked as long as the frame exists
     for layer in LAYERS:
         legend_swatch(surface, (0, 0, 20, 12), layer, DARK)
 
 
 def _call_remaining_kernels(world: World, cells: CellFlags) -> None:
-    """Call the kernels that a short run may not call, so that they are compiled too."""
+    """Call the drawing kernels that the frames of a short run may not call, so that they are compiled too."""
     view = world.walkers[0].agent.view()
     search, detour = view.search, view.detour
     assert search is not None and detour is not None
@@ -124,7 +122,7 @@ def _call_remaining_kernels(world: World, cells: CellFlags) -> None:
     cellwords.count_bands_at(search.heat, limits, words, NO_CELLS)
     table = new_learned(world.grid.ground, world.goal, is_watched=True)
     cellwords.learned_bands_at(table, np.zeros(BANDS), words, 0)
-    for cell in (0, 20):  # kernels that the inspector calls for a cell
+    for cell in (0, 20):  # call the kernels with which the inspector shows the values of a cell
         search_kernels.is_known(search, cell)
         search_kernels.is_closed(search, cell)
         h0_cells(world.grid.ground, cell, world.goal)

@@ -1,9 +1,8 @@
-"""Cell words: the word of a cell is a byte of flags that determines how the cell is painted.
+"""Cell flags: one byte per cell (also called its word) with the flags that determine how the cell is painted.
 
-A pixel that represents several cells has the flags of all of them (or-ed), so it still shows that one of them is a
-wall. No flag of a search is ever set on a blocked cell, so a wall always looks like a wall. A wall without a passable
-cell around it has no flags at all. Such walls are called rock, and are invisible in a pixel that represents other cells
-too.
+A pixel that covers several cells has the flags of all of them (bitwise or), so that it still shows a single wall. No
+flag of a search is ever set on a blocked cell, so a wall always looks like a wall. A wall without a passable cell
+around it has no flags at all. Such walls are called rock; they are invisible in a pixel that covers other cells too.
 """
 
 import numpy as np
@@ -13,16 +12,16 @@ from sim.kernels.jit import kernel
 from sim.kernels.learned import excess
 from sim.kernels.search import CLOSED as IS_CLOSED
 
-FREE, SWAMP, WATER, TREES, WALL = 1, 2, 4, 8, 16  # flags of the terrain
-CLOSED, OPEN, DETOUR = 32, 64, 128  # flags of a search: cell closed; cell open; cell closed in the detour search
+FREE, SWAMP, WATER, TREES, WALL = 1, 2, 4, 8, 16  # flags for the terrain of a cell
+CLOSED, OPEN, DETOUR = 32, 64, 128  # flags of the search; DETOUR: closed in the shortcut search of TBA*
 TERRAIN = FREE | SWAMP | WATER | TREES | WALL
-ROCK = 0  # word of a wall without a passable cell around it
+ROCK = 0  # flags of a wall without a passable cell around it
 BLOCKED = TREES | WALL
 PASSABLE = FREE | SWAMP | WATER
 KNOWN = CLOSED | OPEN
-NOT_KNOWN, NOT_DETOUR = 255 & ~KNOWN, 255 & ~DETOUR  # masks that clear these flags of a word
+NOT_KNOWN, NOT_DETOUR = 255 & ~KNOWN, 255 & ~DETOUR  # bit masks that clear the flags KNOWN and DETOUR
 
-MIN_G = 0.5  # value painted for a smaller g, so that the root, whose g is 0, has a heat band
+MIN_G = 0.5  # lower bound of g in the heat map of g, so that the root of the search, with g = 0, has a heat band
 
 BANDS = 8
 """Number of heat bands: a band is a range of values that is painted in one colour. Band 0 means no heat, and shows the
@@ -30,7 +29,7 @@ terrain."""
 
 
 def _word_of_letter() -> np.ndarray:
-    """Return the table WORD_OF_LETTER."""
+    """Return the table from character codes of map files to the flags of cells that no search knows."""
     table = np.full(256, WALL, np.uint8)
     table[ord("T")] = TREES
     table[ord("S")] = SWAMP
@@ -41,12 +40,12 @@ def _word_of_letter() -> np.ndarray:
 
 
 WORD_OF_LETTER = _word_of_letter()
-"""uint8[256]: for the code of each map character, the word of a cell with this character that no search knows."""
+"""uint8[256]: for the code of each map character, the flags of a cell with this character that no search knows."""
 
 
 @kernel
 def terrain_word(letters, width, s):
-    """Return the word of a cell's terrain."""
+    """Return the terrain flags of cell s; ROCK for a wall without a passable cell around it."""
     word = np.int64(WORD_OF_LETTER[letters[s]])
     if word != WALL:
         return word
@@ -60,17 +59,17 @@ def terrain_word(letters, width, s):
 
 @kernel
 def translate(letters, width, words):
-    """Compute the terrain words of all cells. Writes: words."""
+    """Compute the terrain flags of all cells from their map characters. Writes: words."""
     for s in range(letters.size):
         words[s] = terrain_word(letters, width, s)
 
 
 @kernel
 def translate_around(letters, width, cells, words, changed):
-    """Update the words around cells whose letters changed, and list the cells whose words changed.
+    """Update the terrain flags around cells whose map character changed, and list the cells whose flags changed.
 
-    `changed` must have room for nine cells for each of `cells`. Returns the number of changed words; no cell is listed
-    twice. Writes: words, changed.
+    `changed` must have room for nine cells for each of `cells`. Returns the number of cells with changed flags; no cell
+    is listed twice. Writes: words, changed.
     """
     count = 0
     for i in range(cells.size):
@@ -88,7 +87,7 @@ def translate_around(letters, width, cells, words, changed):
 
 @kernel
 def renew(words, nodes, number, s):
-    """Set the flags CLOSED and OPEN of cell s to its state in the search with this number. Writes: words[s]."""
+    """Set the flags CLOSED and OPEN of cell s from its node in the current search. Writes: words[s]."""
     word = np.int64(words[s]) & ~KNOWN
     if word & PASSABLE and nodes.size:
         node = nodes[s]
@@ -99,7 +98,7 @@ def renew(words, nodes, number, s):
 
 @kernel
 def renew_all(words, terrain, nodes, number):
-    """Compute the words of all cells from the terrain words and the search. Writes: words."""
+    """Compute the flags of all cells from their terrain flags and the current search. Writes: words."""
     for s in range(words.size):
         word = np.int64(terrain[s])
         if nodes[s].search == number and word & PASSABLE:
@@ -109,7 +108,7 @@ def renew_all(words, terrain, nodes, number):
 
 @kernel
 def renew_some(words, terrain, nodes, number, cells):
-    """Compute the words of cells whose terrain changed, without the detour flag. Writes: words."""
+    """Compute the flags of cells whose terrain changed; their flag DETOUR is cleared. Writes: words."""
     for i in range(cells.size):
         s = np.int64(cells[i])
         words[s] = terrain[s]
@@ -118,10 +117,10 @@ def renew_some(words, terrain, nodes, number, cells):
 
 @kernel
 def renew_around(words, nodes, number, width, cells):
-    """Update the flags of newly expanded cells and their neighbours. Writes: words.
+    """Update the flags of newly expanded cells and of their neighbours. Writes: words.
 
-    Expanding s changes the state of s and its neighbours in the search, nothing else. Each word is computed from the
-    cell's present record, so several expansions may be processed in one call and in any order.
+    An expansion changes the search only at the expanded cell and its neighbours. The flags are computed from the
+    current nodes of the search, so several expansions may be processed in one call and in any order.
     """
     height = words.size // width
     for i in range(cells.size):
@@ -134,7 +133,7 @@ def renew_around(words, nodes, number, width, cells):
 
 @kernel
 def mark_detour(words, nodes, number, cells):
-    """Set the detour flag of every listed cell that is closed in the detour search. Writes: words."""
+    """Set the flag DETOUR of every listed cell that is closed in the shortcut search. Writes: words."""
     for i in range(cells.size):
         s = cells[i]
         node = nodes[s]
@@ -144,9 +143,9 @@ def mark_detour(words, nodes, number, cells):
 
 @kernel
 def mark_whole_detour(words, nodes, number, found):
-    """Set the detour flag of every closed cell of a search that has no list of expanded cells, and list these cells.
+    """Set the flag DETOUR of all cells that are closed in the shortcut search, and list these cells in `found`.
 
-    Returns their number. Writes: words, found.
+    Used if the search has no complete list of expanded cells. Returns the number of listed cells. Writes: words, found.
     """
     count = 0
     for s in range(words.size):
@@ -160,17 +159,17 @@ def mark_whole_detour(words, nodes, number, found):
 
 @kernel
 def clear_detour(words, cells):
-    """Clear the detour flag of the listed cells. Writes: words."""
+    """Clear the flag DETOUR of the listed cells. Writes: words."""
     for i in range(cells.size):
         words[cells[i]] &= NOT_DETOUR
 
 
 @kernel
 def take_back(words, moves, step, late, root):
-    """Restore the words to the state before the search expanded the cells in `late`. Writes: words.
+    """Restore the flags to the state before the search expanded the cells in `late`. Writes: words.
 
-    An expansion generates every neighbour that a legal move leads to, so a cell was known before if it is the root or
-    one of its neighbours was closed before. The result is exact if the map has not changed in between.
+    An expansion generates every neighbour that a legal move leads to. So a cell was known to the search before if it is
+    the root, or if one of its neighbours was closed before. The result is exact unless the map has changed since then.
     """
     for i in range(late.size):
         words[late[i]] &= NOT_KNOWN
@@ -184,7 +183,10 @@ def take_back(words, moves, step, late, root):
 
 @kernel
 def settle(words, moves, step, s, root):
-    """Set cell s to open or unknown, unless it is closed: it is open if a neighbour is closed. Writes: words[s]."""
+    """Set cell s, unless it is closed, to open if it is the root or has a closed neighbour, else to unknown.
+
+    Writes: words[s].
+    """
     if words[s] & CLOSED or not words[s] & PASSABLE:
         return
     word = np.int64(words[s]) & ~KNOWN
@@ -201,9 +203,9 @@ def settle(words, moves, step, s, root):
 
 @kernel
 def band_of(value, limits):
-    """Return the heat band of a value: the number of limits that it exceeds. `limits` has eight, in rising order.
+    """Return the heat band of a value: how many of the eight limits it exceeds. Limits are in ascending order.
 
-    The sum is unrolled so that the compiler makes it branch-free and processes many cells at once.
+    The sum is unrolled so that the compiler makes it branch-free and processes many cells at once (SIMD).
     """
     band = np.uint8(value > limits[0]) + np.uint8(value > limits[1])
     band += np.uint8(value > limits[2]) + np.uint8(value > limits[3])
@@ -213,14 +215,14 @@ def band_of(value, limits):
 
 @kernel
 def count_bands(counts, limits, bands):
-    """Compute the heat bands of all cells from their counts. Writes: bands."""
+    """Compute the heat bands of all cells from their counts, such as visits. Writes: bands."""
     for s in range(counts.size):
         bands[s] = band_of(counts[s], limits)
 
 
 @kernel
 def count_bands_at(counts, limits, bands, cells):
-    """Compute the heat bands of some cells from their counts. Returns the largest of these counts. Writes: bands."""
+    """Compute the heat bands of the listed cells from their counts. Returns their largest count. Writes: bands."""
     largest = np.int64(0)
     for i in range(cells.size):
         s = cells[i]
@@ -231,10 +233,9 @@ def count_bands_at(counts, limits, bands, cells):
 
 @kernel
 def count_scrub(cells, marks, first, been, counts):
-    """Count scrubbing for each cell: moves to it that are back-moves, or that come to it again.
+    """Count scrubbing moves per cell: back-moves to the cell, and moves to it after an earlier visit.
 
-    The moves are those from entry `first` of the trail on. `been` is true for cells visited before. Writes: been,
-    counts.
+    Moves before entry `first` of the trail are skipped. `been` is true for cells visited so far. Writes: been, counts.
     """
     for i in range(first, cells.size):
         s = cells[i]
@@ -246,7 +247,7 @@ def count_scrub(cells, marks, first, been, counts):
 
 @kernel
 def largest_of(counts):
-    """Return the largest count."""
+    """Return the largest element of an array of counts."""
     largest = counts[0]
     for s in range(counts.size):
         largest = max(largest, counts[s])
@@ -255,7 +256,7 @@ def largest_of(counts):
 
 @kernel
 def learned_bands(learned, limits, bands):
-    """Compute the bands of h - h0 of all cells. Returns the largest difference. Writes: bands."""
+    """Compute the heat bands of all cells from h - h0 (learned minus initial h). Returns its maximum. Writes: bands."""
     largest = 0.0
     for s in range(bands.size):
         value = excess(learned, s)
@@ -266,9 +267,9 @@ def learned_bands(learned, limits, bands):
 
 @kernel
 def learned_bands_at(learned, limits, bands, first):
-    """Compute the bands of cells whose h changed, from change number `first` on.
+    """Compute the heat bands of the cells whose learned h changed, from change number `first` on.
 
-    Returns the largest h - h0 among them. Writes: bands.
+    Returns the largest h - h0 (learned minus initial h) of these cells. Writes: bands.
     """
     largest = 0.0
     for change in range(first, learned.target[0].changes):
@@ -281,7 +282,7 @@ def learned_bands_at(learned, limits, bands, first):
 
 @kernel
 def g_of(nodes, words, s):
-    """Return the g of a known cell, at least MIN_G so that the root has a band too; return 0 for all other cells."""
+    """Return g of cell s for the heat map: at least MIN_G if the search knows the cell, otherwise 0 (no heat)."""
     if not words[s] & KNOWN:
         return 0.0
     g = nodes[s].g
@@ -290,7 +291,7 @@ def g_of(nodes, words, s):
 
 @kernel
 def g_bands(nodes, words, limits, bands):
-    """Compute the bands of g of all cells. Returns the largest g. Writes: bands."""
+    """Compute the heat bands of all cells from their g. Returns the largest g. Writes: bands."""
     largest = 0.0
     for s in range(bands.size):
         value = g_of(nodes, words, s)
@@ -301,7 +302,10 @@ def g_bands(nodes, words, limits, bands):
 
 @kernel
 def g_bands_around(nodes, words, width, limits, bands, cells):
-    """Compute the bands of newly expanded cells and their neighbours. Returns the largest g of these. Writes: bands."""
+    """Compute the heat bands of newly expanded cells and their neighbours from g. Returns their largest g.
+
+    Writes: bands.
+    """
     height = words.size // width
     largest = 0.0
     for i in range(cells.size):
@@ -318,10 +322,11 @@ def g_bands_around(nodes, words, width, limits, bands, cells):
 
 @kernel
 def difference_bands(a, b, limits, bands):
-    """Compute the bands of a - b: odd where b is larger, even where a is larger, higher for a larger difference.
+    """Compute the heat bands of all cells from the difference of the counts a and b.
 
-    So the largest band of several cells is the band of the largest difference. Returns the largest difference, without
-    its sign. Writes: bands.
+    Bands are odd where b is larger, even where a is larger, and higher for larger differences. So if a pixel covers
+    several cells, their largest band shows the largest difference. Returns the largest absolute difference. Writes:
+    bands.
     """
     largest = np.int64(0)
     for s in range(a.size):
@@ -339,17 +344,17 @@ def difference_bands(a, b, limits, bands):
 
 @kernel
 def new_edges(cells, marks, first, width, seen, edge_cell, edge_way, count):
-    """Append to a list, each once, the moves after entry `first` of a trail that were not made before.
+    """Append the moves of a trail that are not listed yet to a list of distinct moves.
 
     Args:
         cells: Cells of the trail.
-        marks: Marks of the trail's entries, see log.py.
-        first: Entry of the trail after which moves are new.
+        marks: Event bits of the entries of the trail, see log.py.
+        first: Number of trail entries that have been processed before.
         width: Width of the map.
-        seen: Bits of the moves already listed for each cell: bit d for a move in direction d, d + 8 for a back-move.
-        edge_cell: List of the first cells of moves. Must have enough room.
-        edge_way: List of the directions of moves, plus 8 for a back-move. Must have enough room.
-        count: Number of moves already listed.
+        seen: Listed moves from each cell as bits: bit d for a move in direction d, bit d + 8 for a back-move.
+        edge_cell: Cells from which the listed moves start; must be long enough for the new moves.
+        edge_way: Directions of the listed moves, plus 8 for a back-move; must be long enough for the new moves.
+        count: Number of moves listed before.
 
     Returns:
         The new number of listed moves.
@@ -375,7 +380,7 @@ def new_edges(cells, marks, first, width, seen, edge_cell, edge_way, count):
 
 @kernel
 def way_of(dx, dy):
-    """Return the direction, in the order of octile.DX and DY, of a step to a neighbour."""
+    """Return the direction of a step (dx, dy) to a neighbour, as an index into octile.DX and DY."""
     if dx == 0:
         return 0 if dy < 0 else 2
     if dy == 0:

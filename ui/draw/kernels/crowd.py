@@ -1,4 +1,4 @@
-"""Crowds: one call draws the dots of hundreds of agents, another call their tails."""
+"""Drawing of crowds: one kernel call draws the dots of hundreds of agents, another call draws their tails."""
 
 import numpy as np
 
@@ -9,10 +9,10 @@ from ui.draw.kernels.strokes import middle_x, middle_y, stroke
 
 @kernel
 def stroke_tails(frame, tails, width, colours):
-    """Draw the last moves of each agent as a line, its tail. Writes: frame.pixels.
+    """Draw the tail of each agent, a line along its last moves. Writes: frame.pixels.
 
-    `tails` has the agents' cells: a row for each agent and a column for each tick, oldest first. `colours` are the
-    colours of the moves in the same order, stretched over all ticks. Older moves are drawn first.
+    `tails` has the cells of the agents: one row per agent and one column per tick, oldest first. `colours` is a colour
+    gradient from the oldest to the newest move. Older moves are drawn first.
     """
     agents, ticks = tails.shape
     for j in range(1, ticks):
@@ -26,10 +26,10 @@ def stroke_tails(frame, tails, width, colours):
 
 @kernel
 def stamp_some(frame, mask, tails, glide, kinds, wanted, colour):
-    """Draw a mark, given by a mask of alphas, at each agent of kind `wanted`. Writes: frame.pixels.
+    """Stamp an alpha mask at the position of each agent of a crowd that is of kind `wanted`. Writes: frame.pixels.
 
-    `glide`, from 0 to 1, interpolates the position between the agent's last cell and its present one. After a jump the
-    mark is at the present cell.
+    `glide`, from 0 to 1, interpolates the position from the agent's previous cell to its current one. After a jump the
+    mask is stamped at the current cell.
     """
     last = tails.shape[1] - 1
     for i in range(kinds.size):

@@ -1,4 +1,4 @@
-"""Flow: an arrow in each known cell toward the cell it was reached from."""
+"""Flow arrows: in each cell known to the search, an arrow towards its parent (the cell it was reached from)."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from ui.draw.kernels.paint import first_cell, left_of, stamp
 
 @kernel
 def stamp_flow(frame, nodes, number, masks, colour):
-    """Paint an arrow into each known cell in view, except roots. Writes: frame.pixels.
+    """Paint an arrow towards the parent into each known cell in view, except roots. Writes: frame.pixels.
 
     masks[d] is the arrow for a cell that was reached by a move in direction d.
     """

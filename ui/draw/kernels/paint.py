@@ -1,8 +1,8 @@
-"""Painting of cells into a window's pixels: fills at any zoom, and marks inside cells that are large enough.
+"""Painting of cells into the pixels of a window: fills at any zoom, and symbols inside cells that are large enough.
 
-Pixels are the window's own memory, an array [row, column] of uint32 0x00RRGGBB. A cell covers the pixels whose centres
-are in it. The word of a cell is its byte of flags, see cellwords.py; its band is its heat as a number from 0 to 8.
-Only `left_of` computes these pixels, so that fills and marks agree at any zoom.
+Kernels write the memory of the window's surface, an array [row, column] of uint32 0x00RRGGBB. A cell covers the pixels
+whose centres are in it; only `left_of` computes them, so that fills and symbols agree at any zoom. The flags of a cell
+(its word) are one byte with its terrain and search state; its heat band is a number from 0 to 8.
 """
 
 from typing import NamedTuple
@@ -14,29 +14,29 @@ from ui.draw.kernels.cellwords import PASSABLE, SWAMP, TREES, WATER
 
 
 class Frame(NamedTuple):
-    """Part of the window that shows a map, and the part of the map shown. Every picture needs a new Frame."""
+    """Target of the painting kernels: the area of the window that shows a map, and the visible part of that map."""
 
-    pixels: np.ndarray  # uint32[height of the window, width of the window]
+    pixels: np.ndarray  # uint32[window height, window width], the pixels of the whole window
     x: int  # left edge of the map area in the window, in pixels
     y: int  # upper edge of the map area in the window, in pixels
-    width: int  # of the map area, in pixels
-    height: int  # of the map area, in pixels
+    width: int  # width of the map area, in pixels
+    height: int  # height of the map area, in pixels
     zoom: float  # pixels per cell
-    left: float  # x of the map point at the area's upper left corner, in cells
-    top: float  # y of the map point at the area's upper left corner, in cells
-    map_width: int  # in cells
-    map_height: int  # in cells
+    left: float  # map x at the left edge of the map area, in cells
+    top: float  # map y at the upper edge of the map area, in cells
+    map_width: int  # width of the whole map, in cells
+    map_height: int  # height of the whole map, in cells
 
 
 @kernel
 def left_of(cell, origin, zoom):
-    """Return the first pixel of a column (or row) of cells, counted from the edge of the map area. May be negative."""
+    """Return the first pixel of a column (or row) of cells, relative to the edge of the map area; may be negative."""
     return np.int64(np.ceil((cell - origin) * zoom - 0.5))
 
 
 @kernel
 def first_cell(origin, zoom, cells):
-    """Return the first column (or row) of cells with a pixel in view."""
+    """Return the first column (or row) of cells that covers a pixel of the map area."""
     cell = max(np.int64(0), np.int64(np.floor(origin)) - 1)
     while cell < cells and left_of(cell + 1, origin, zoom) <= 0:
         cell += 1
@@ -45,9 +45,9 @@ def first_cell(origin, zoom, cells):
 
 @kernel
 def cells_of_pixels(origin, zoom, cells, pixels, out):
-    """Compute the column (or row) of cells that each pixel shows, for zoom >= 1. Writes: out.
+    """Compute, for each pixel column (or row), the column (or row) of cells that it shows, at zoom >= 1.
 
-    Returns the first pixel that shows the map and the one after the last.
+    Returns the range of pixels that show the map, as (first, last + 1). Writes: out.
     """
     cell = first_cell(origin, zoom, cells)
     from_x = min(max(np.int64(0), left_of(cell, origin, zoom)), pixels)
@@ -63,20 +63,20 @@ def cells_of_pixels(origin, zoom, cells, pixels, out):
 
 @kernel
 def paint_cells(frame, words, bands, lut, outside, columns, rows):
-    """Fill every pixel with the colour of its cell, for zoom >= 1.
+    """Fill every pixel of the map area with the colour of its cell, at zoom >= 1.
 
-    A row of pixels with the same cells as the row above is copied from that row. Indices into look-up tables, and
-    indices read from tables, are unsigned here and below. A signed index would be tested for being negative (counted
-    from the end), which more than doubles the time.
+    A row of pixels that shows the same cells as the row above is copied from that row. Array indices are unsigned here
+    and in the next kernels, because numba tests signed indices for being negative (counted from the end), which more
+    than doubles the time.
 
     Args:
         frame: Part of the window to paint.
-        words: Word of each cell, see cellwords.py.
+        words: Flags of each cell.
         bands: Heat band of each cell; empty: no heat.
-        lut: Look-up table: the colour of each word or, with heat, of each band << 8 | word.
+        lut: Look-up table of colours, indexed by the flags of a cell or, with heat, by band << 8 | flags.
         outside: Colour of pixels outside the map.
-        columns: Scratch with an entry for each pixel of a row: the column of cells that it shows.
-        rows: Scratch with an entry for each row of pixels: the row of cells that it shows.
+        columns: Temporary array with an entry for each pixel column: the column of cells that it shows.
+        rows: Temporary array with an entry for each pixel row: the row of cells that it shows.
 
     Writes: frame.pixels, columns, rows.
     """
@@ -108,11 +108,12 @@ def paint_cells(frame, words, bands, lut, outside, columns, rows):
 
 @kernel
 def paint_small_cells(frame, words, bands, lut, outside, scratch, columns):
-    """Fill every pixel with the combined colour of all its cells, for zoom < 1: no cell is ever left out.
+    """Fill every pixel of the map area with the combined colour of all cells that it covers, at zoom < 1.
 
-    Each cell belongs to exactly one pixel. Words are or-ed, the largest band wins. Cells are combined first down the
-    rows, where the compiler processes many cells at once, then along the row. The arguments are as in paint_cells(),
-    but `scratch` is uint8[2, map width] and `columns` is uint32[3, pixels]. Writes: frame.pixels, scratch, columns.
+    Each cell belongs to exactly one pixel, so that none is left out. The flags of the cells of a pixel are or-ed, and
+    the largest heat band wins. Rows of cells are combined first, because the compiler then processes many cells at once
+    (SIMD). The arguments are like those of paint_cells(), but `scratch` is uint8[2, map width] and `columns` is
+    uint32[3, pixels]. Writes: frame.pixels, scratch, columns.
     """
     width, step = frame.map_width, 1.0 / frame.zoom
     from_x, to_x = cells_of_small_pixels(frame.left, step, width, frame.width, columns)
@@ -135,9 +136,9 @@ def paint_small_cells(frame, words, bands, lut, outside, scratch, columns):
 
 @kernel
 def cells_of_small_pixels(origin, step, cells, pixels, out):
-    """Compute the first, middle and last column of cells of each pixel, for zoom < 1. Writes: out.
+    """Compute the first, middle and last column of cells that each pixel column covers, at zoom < 1.
 
-    Returns the first pixel that shows the map and the one after the last.
+    Returns the range of pixel columns that show the map, as (first, last + 1). Writes: out.
     """
     start, end = np.int64(pixels), np.int64(0)
     for x in range(pixels):
@@ -151,7 +152,7 @@ def cells_of_small_pixels(origin, step, cells, pixels, out):
 
 @kernel
 def or_rows(words, width, top, bottom, out):
-    """Combine the words of the rows of cells from `top` up to `bottom` (exclusive) by "or". Writes: out.
+    """Compute, for each column of cells, the bitwise or of the flags in rows `top` to `bottom` - 1. Writes: out.
 
     The first three rows are combined in one pass.
     """
@@ -169,7 +170,7 @@ def or_rows(words, width, top, bottom, out):
 
 @kernel
 def max_rows(bands, width, top, bottom, out):
-    """Compute, for each column of cells, the largest band in the rows from `top` up to `bottom`. Writes: out."""
+    """Compute, for each column of cells, the largest heat band in rows `top` to `bottom` - 1. Writes: out."""
     second, third = min(top + 1, bottom - 1), min(top + 2, bottom - 1)
     a = bands[top * width : (top + 1) * width]
     b = bands[second * width : (second + 1) * width]
@@ -184,10 +185,10 @@ def max_rows(bands, width, top, bottom, out):
 
 @kernel
 def paint_line(line, words, lut, columns, from_x, to_x, are_many):
-    """Fill a row of pixels with the colours of their cells' combined words. Writes: line."""
+    """Fill a row of pixels with the colours of the combined flags of the cells in each pixel. Writes: line."""
     for x in range(from_x, to_x):
         word = words[columns[0, x]] | words[columns[1, x]] | words[columns[2, x]]
-        if are_many:  # true if a pixel may have more than three columns of cells
+        if are_many:  # a pixel may cover more columns of cells than the first, the middle and the last
             for column in range(columns[0, x] + 1, columns[2, x]):
                 word |= words[column]
         line[x] = lut[word]
@@ -195,7 +196,10 @@ def paint_line(line, words, lut, columns, from_x, to_x, are_many):
 
 @kernel
 def paint_hot_line(line, words, bands, lut, columns, from_x, to_x, are_many):
-    """Fill a row of pixels with the colours of their cells' combined words and bands. Writes: line."""
+    """Fill a row of pixels while heat is shown, from the combined flags and heat bands of the cells in each pixel.
+
+    Writes: line.
+    """
     for x in range(from_x, to_x):
         first, middle, last = columns[0, x], columns[1, x], columns[2, x]
         word = words[first] | words[middle] | words[last]
@@ -212,7 +216,7 @@ def paint_hot_line(line, words, bands, lut, columns, from_x, to_x, are_many):
 
 @kernel
 def blend(under, colour, alpha):
-    """Return `colour` blended over `under`; alpha from 0 to 255."""
+    """Return the colour `under` with `colour` blended over it; alpha is from 0 (`under`) to 255 (`colour`)."""
     u, c = np.int64(under), np.int64(colour)
     red = ((u >> 16 & 255) * (255 - alpha) + (c >> 16 & 255) * alpha + 127) // 255
     green = ((u >> 8 & 255) * (255 - alpha) + (c >> 8 & 255) * alpha + 127) // 255
@@ -222,7 +226,7 @@ def blend(under, colour, alpha):
 
 @kernel
 def fill_rect(frame, x0, y0, x1, y1, colour):
-    """Fill a rectangle, given in pixels of the map area; x1 and y1 are not included. Writes: frame.pixels."""
+    """Fill a rectangle given in pixels of the map area, without column x1 and row y1. Writes: frame.pixels."""
     low, high = max(np.int64(x0), 0) + frame.x, min(np.int64(x1), frame.width) + frame.x
     for y in range(max(np.int64(y0), 0) + frame.y, min(np.int64(y1), frame.height) + frame.y):
         for x in range(low, high):
@@ -231,7 +235,7 @@ def fill_rect(frame, x0, y0, x1, y1, colour):
 
 @kernel
 def stamp(frame, mask, x0, y0, colour):
-    """Blend a colour into pixels by a mask of alphas, whose upper left corner is at (x0, y0). Writes: frame.pixels."""
+    """Blend a colour into pixels with an alpha mask whose upper left corner is at (x0, y0). Writes: frame.pixels."""
     height, width = mask.shape
     for row in range(max(0, -y0), min(height, frame.height - y0)):
         for column in range(max(0, -x0), min(width, frame.width - x0)):
@@ -243,7 +247,7 @@ def stamp(frame, mask, x0, y0, colour):
 
 @kernel
 def stamp_at(frame, mask, cell_x, cell_y, colour):
-    """Stamp a mask centred at a point of the map, given in cells. Writes: frame.pixels."""
+    """Stamp an alpha mask, centred at a point of the map that is given in cells. Writes: frame.pixels."""
     height, width = mask.shape
     x = np.int64(np.floor((cell_x - frame.left) * frame.zoom - 0.5 * width + 0.5))
     y = np.int64(np.floor((cell_y - frame.top) * frame.zoom - 0.5 * height + 0.5))
@@ -255,7 +259,7 @@ def stamp_at(frame, mask, cell_x, cell_y, colour):
 
 @kernel
 def paint_edges(frame, words, bit, colour):
-    """Paint an edge, 1 px wide, inside every cell whose word has this bit. Writes: frame.pixels."""
+    """Paint a frame, 1 px wide, inside every cell that has the flag `bit`. Writes: frame.pixels."""
     zoom = frame.zoom
     for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0 = left_of(row, frame.top, zoom)
@@ -272,7 +276,10 @@ def paint_edges(frame, words, bit, colour):
 
 @kernel
 def paint_wall_edges(frame, words, bits, px, colour):
-    """Paint lines, `px` wide, in cells with one of these bits where they touch passable cells. Writes: frame.pixels."""
+    """Paint the outlines of all cells with one of the flags `bits`, `px` wide, where they touch passable cells.
+
+    Writes: frame.pixels.
+    """
     zoom, width, height = frame.zoom, frame.map_width, frame.map_height
     for row in range(first_cell(frame.top, zoom, height), height):
         y0, y1 = left_of(row, frame.top, zoom), left_of(row + 1, frame.top, zoom)
@@ -288,7 +295,7 @@ def paint_wall_edges(frame, words, bits, px, colour):
 
 @kernel
 def paint_edges_of(frame, words, column, row, x0, y0, x1, y1, px, colour):
-    """Paint the lines of one blocked cell: a strip for each passable side, a square for each passable corner.
+    """Paint the outline of one blocked cell: a strip or a square at each side or corner with a passable neighbour.
 
     Writes: frame.pixels.
     """
@@ -310,7 +317,7 @@ def is_passable(frame, words, column, row):
 
 @kernel
 def paint_dots(frame, bands, band, size, colour):
-    """Paint a square of `size` pixels in the middle of every cell of one band. Writes: frame.pixels."""
+    """Paint a square of `size` pixels in the middle of every cell of one heat band. Writes: frame.pixels."""
     zoom = frame.zoom
     for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0, y1 = left_of(row, frame.top, zoom), left_of(row + 1, frame.top, zoom)
@@ -326,7 +333,7 @@ def paint_dots(frame, bands, band, size, colour):
 
 @kernel
 def paint_textures(frame, words, masks, colours):
-    """Paint the textures of trees, swamp and water, to which `masks` and `colours` belong in this order.
+    """Paint the textures of trees, swamp and water; `masks` and `colours` are in this order.
 
     Writes: frame.pixels.
     """
@@ -347,7 +354,7 @@ def paint_textures(frame, words, masks, colours):
 
 @kernel
 def paint_rings(frame, words, bit, mask, colour):
-    """Stamp a mask into the middle of every cell whose word has this bit. Writes: frame.pixels."""
+    """Stamp an alpha mask into the middle of every cell that has the flag `bit`. Writes: frame.pixels."""
     zoom, size = frame.zoom, mask.shape[0]
     for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0 = left_of(row, frame.top, zoom)
@@ -366,7 +373,7 @@ def paint_rings(frame, words, bit, mask, colour):
 
 @kernel
 def outline(frame, x0, y0, x1, y1, colour):
-    """Paint the edge, 1 px wide, of a rectangle that does not include x1 and y1. Writes: frame.pixels."""
+    """Paint a frame, 1 px wide, along the inside of a rectangle without column x1 and row y1. Writes: frame.pixels."""
     fill_rect(frame, x0, y0, x1, y0 + 1, colour)
     fill_rect(frame, x0, y1 - 1, x1, y1, colour)
     fill_rect(frame, x0, y0 + 1, x0 + 1, y1 - 1, colour)
@@ -375,7 +382,7 @@ def outline(frame, x0, y0, x1, y1, colour):
 
 @kernel
 def paint_grid(frame, words, colour):
-    """Paint lines, 1 px wide, between passable cells; walls have edges of their own. Writes: frame.pixels."""
+    """Paint grid lines, 1 px wide, between passable cells; walls have outlines instead. Writes: frame.pixels."""
     zoom, width = frame.zoom, frame.map_width
     for row in range(first_cell(frame.top, zoom, frame.map_height), frame.map_height):
         y0 = left_of(row, frame.top, zoom)
@@ -397,7 +404,7 @@ def paint_grid(frame, words, colour):
 
 @kernel
 def frame_cells(frame, cells, px, colour):
-    """Paint a frame, `px` wide, inside each listed cell, one pixel from its border. Writes: frame.pixels."""
+    """Paint a frame, `px` wide, inside each listed cell, one pixel away from its border. Writes: frame.pixels."""
     for i in range(cells.size):
         column, row = np.int64(cells[i]) % frame.map_width, np.int64(cells[i]) // frame.map_width
         x0, y0 = left_of(column, frame.left, frame.zoom) + 1, left_of(row, frame.top, frame.zoom) + 1
@@ -408,7 +415,7 @@ def frame_cells(frame, cells, px, colour):
 
 @kernel
 def tint_cells(frame, cells, colour, alpha):
-    """Blend a colour over whole cells, for example the cells that a brush would paint. Writes: frame.pixels."""
+    """Blend a colour over the listed cells, for example the cells that a brush would change. Writes: frame.pixels."""
     for i in range(cells.size):
         column, row = np.int64(cells[i]) % frame.map_width, np.int64(cells[i]) // frame.map_width
         x0, y0 = left_of(column, frame.left, frame.zoom), left_of(row, frame.top, frame.zoom)

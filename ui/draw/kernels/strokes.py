@@ -1,6 +1,7 @@
-"""Lines over cells: paths, trails, back-moves, trees. They run between the middles of cells.
+"""Lines between the middles of cells: paths, trails, back-moves, trees.
 
-Every line is drawn twice, first wider in its casing colour, then in its own colour. So it is visible on any background.
+Callers draw important lines twice, first wider in the casing colour, then in their own colour, so that they are visible
+on any background.
 """
 
 import numpy as np
@@ -17,7 +18,7 @@ ASIDE = 0.28
 
 @kernel
 def stroke(frame, ax, ay, bx, by, width, colour):
-    """Draw a line between two points of the map area, in pixels, both ends included. Writes: frame.pixels."""
+    """Draw a straight line between two points given in pixels of the map area, ends included. Writes: frame.pixels."""
     half = 0.5 * width - 0.5
     x0, y0 = np.int64(np.floor(ax - half)), np.int64(np.floor(ay - half))
     x1, y1 = np.int64(np.floor(bx - half)), np.int64(np.floor(by - half))
@@ -35,7 +36,7 @@ def stroke(frame, ax, ay, bx, by, width, colour):
 
 @kernel
 def middle(cell, origin, zoom):
-    """Return the middle of a column (or row) of cells in pixels; a fraction of 0.5 means between two pixels."""
+    """Return the middle of a column (or row) of cells, in pixels of the map area; n + 0.5 is between two pixels."""
     if zoom < 1.0:
         return (cell + 0.5 - origin) * zoom - 0.5
     return 0.5 * (left_of(cell, origin, zoom) + left_of(cell + 1, origin, zoom) - 1)
@@ -55,7 +56,7 @@ def middle_y(frame, s):
 
 @kernel
 def stroke_move(frame, s, dx, dy, width, colour):
-    """Draw a line from the middle of cell s to the middle of a neighbour. Writes: frame.pixels."""
+    """Draw a line from the middle of cell s to the middle of its neighbour at (dx, dy). Writes: frame.pixels."""
     column, row = s % frame.map_width, s // frame.map_width
     ax, ay = middle(column, frame.left, frame.zoom), middle(row, frame.top, frame.zoom)
     bx, by = middle(column + dx, frame.left, frame.zoom), middle(row + dy, frame.top, frame.zoom)
@@ -64,9 +65,9 @@ def stroke_move(frame, s, dx, dy, width, colour):
 
 @kernel
 def stroke_arcs(frame, x, y, arcs, width, colour):
-    """Draw a line for each arc between points of the map. Writes: frame.pixels.
+    """Draw the straight lines of a graph over the map. Writes: frame.pixels.
 
-    `x` and `y` are the coordinates of the points in cells; an arc is a pair of indices of points.
+    `x` and `y` are the coordinates of its nodes in cells. Each row of `arcs` has the indices of two nodes to join.
     """
     for i in range(arcs.shape[0]):
         u, v = arcs[i, 0], arcs[i, 1]
@@ -77,7 +78,7 @@ def stroke_arcs(frame, x, y, arcs, width, colour):
 
 @kernel
 def stroke_cells(frame, cells, width, colour):
-    """Draw a line through cells, one after the other. Writes: frame.pixels."""
+    """Draw a line that runs through the listed cells in their order. Writes: frame.pixels."""
     for i in range(1, cells.size):
         s, t = np.int64(cells[i - 1]), np.int64(cells[i])
         stroke(frame, middle_x(frame, s), middle_y(frame, s), middle_x(frame, t), middle_y(frame, t), width, colour)
@@ -85,11 +86,11 @@ def stroke_cells(frame, cells, width, colour):
 
 @kernel
 def dash_cells(frame, cells, width, colour, dash, gap):
-    """Draw a dashed line through cells. Writes: frame.pixels.
+    """Draw a dashed line that runs through the listed cells in their order. Writes: frame.pixels.
 
-    The dashes keep their positions while the far end of the line grows.
+    The dashes keep their positions when cells are appended to the end of the line.
     """
-    at = 0.0  # length since the last dash began, in pixels
+    at = 0.0  # distance from the start of the current dash, in pixels
     for i in range(1, cells.size):
         s, t = np.int64(cells[i - 1]), np.int64(cells[i])
         ax, ay = middle_x(frame, s), middle_y(frame, s)
@@ -110,9 +111,9 @@ def dash_cells(frame, cells, width, colour, dash, gap):
 
 @kernel
 def stroke_moves(frame, cells, ways, count, width, colour):
-    """Draw a line for each of the first `count` listed moves that is no back-move. Writes: frame.pixels.
+    """Draw a line for each of the first `count` moves of a list, except back-moves. Writes: frame.pixels.
 
-    `cells` and `ways` are lists as made by cellwords.new_edges().
+    `cells` has the start cell of each move, and `ways` its direction, plus 8 for a back-move.
     """
     for i in range(count):
         way = np.int64(ways[i])
@@ -122,7 +123,7 @@ def stroke_moves(frame, cells, ways, count, width, colour):
 
 @kernel
 def stroke_moves_beside(frame, bands, cells, ways, count, width, colour):
-    """Draw lines like stroke_moves(), but only between cells without heat. Writes: frame.pixels."""
+    """Draw a line for each listed move between two cells without heat, except back-moves. Writes: frame.pixels."""
     for i in range(count):
         way = np.int64(ways[i])
         if way < 8:
@@ -133,7 +134,7 @@ def stroke_moves_beside(frame, bands, cells, ways, count, width, colour):
 
 @kernel
 def stroke_recent(frame, cells, marks, width, colour):
-    """Draw a line through the last entries of a trail, without back-moves. Writes: frame.pixels."""
+    """Draw a line along the last moves of a trail, except back-moves. Writes: frame.pixels."""
     for i in range(1, cells.size):
         s, t = np.int64(cells[i - 1]), np.int64(cells[i])
         if s != t and not marks[i] & (log.BACK_MOVE | log.TRIAL):
@@ -142,25 +143,25 @@ def stroke_recent(frame, cells, marks, width, colour):
 
 @kernel
 def stroke_back_moves(frame, cells, ways, count, seen, width, extra, colour, arm):
-    """Draw a dash for each listed back-move, to the right of its direction.
+    """Draw a dash for each listed back-move, shifted to the right of its direction.
 
-    If cells are too small for single dashes, a longer run of back-moves is drawn as a dashed line: every second stretch
-    of it is left out. The last back-move of a run, which `seen` shows, is always drawn: so single ones are visible.
+    If cells are too small for one dash per cell, a straight run of back-moves is drawn as a dashed line. The last
+    back-move of a run is always drawn, so that a single back-move is visible too.
 
     Args:
         frame: Part of the window that shows the map.
-        cells: First cell of each listed move.
+        cells: Start cell of each listed move.
         ways: Direction of each listed move, plus 8 for a back-move.
         count: Number of listed moves.
-        seen: Bits of the listed moves from each cell, see cellwords.new_edges().
+        seen: Listed moves from each cell as bits: bit d for a move in direction d, bit d + 8 for a back-move.
         width: Width of the line in pixels.
         extra: Pixels added to the width for the casing.
         colour: Colour of the line.
-        arm: Length in pixels of the chevron's arms at the end of a dash, 0: none.
+        arm: Length of the arms of the chevron at the end of each dash, in pixels; 0: no chevrons.
 
     Writes: frame.pixels.
     """
-    period = np.int64(max(1.0, np.ceil(3.0 / frame.zoom)))  # length of a dash and of a gap, in cells
+    period = np.int64(max(1.0, np.ceil(3.0 / frame.zoom)))  # length of dashes and of gaps in small cells, in cells
     for i in range(count):
         way = np.int64(ways[i]) - 8
         if way < 0:
@@ -175,7 +176,7 @@ def stroke_back_moves(frame, cells, ways, count, seen, width, extra, colour, arm
 
 @kernel
 def stroke_recent_back_moves(frame, cells, marks, width, extra, colour, arm):
-    """Draw dashes like stroke_back_moves() for the last entries of a trail. Writes: frame.pixels."""
+    """Draw a dash for each back-move among the last entries of a trail. Writes: frame.pixels."""
     for i in range(1, cells.size):
         s, t = np.int64(cells[i - 1]), np.int64(cells[i])
         if s != t and marks[i] & log.BACK_MOVE:
@@ -185,7 +186,7 @@ def stroke_recent_back_moves(frame, cells, marks, width, extra, colour, arm):
 
 @kernel
 def back_move(frame, s, dx, dy, width, extra, colour, arm):
-    """Draw one dash from cell s towards (dx, dy), shifted to the right by ASIDE. Writes: frame.pixels."""
+    """Draw the dash of a back-move from cell s in direction (dx, dy), shifted to the right. Writes: frame.pixels."""
     zoom = frame.zoom
     gap = max(1.5, 0.25 * zoom) + width - 1.0
     ends = 0.5 * gap / zoom if zoom >= 3.0 else 0.0
@@ -200,7 +201,7 @@ def back_move(frame, s, dx, dy, width, extra, colour, arm):
 
 @kernel
 def chevron(frame, x, y, dx, dy, arm, width, colour):
-    """Draw an arrow head that points along (dx, dy), its tip at (x, y). Writes: frame.pixels."""
+    """Draw an arrow head with its tip at (x, y) that points in direction (dx, dy). Writes: frame.pixels."""
     if dx != 0 and dy != 0:
         stroke(frame, x, y, x - arm * dx, y, width, colour)
         stroke(frame, x, y, x, y - arm * dy, width, colour)
@@ -211,7 +212,7 @@ def chevron(frame, x, y, dx, dy, arm, width, colour):
 
 @kernel
 def stroke_tree(frame, words, nodes, number, width, colour):
-    """Draw a line from every known cell in view to its parent. Writes: frame.pixels."""
+    """Draw a line from every cell in view that the search knows to its parent. Writes: frame.pixels."""
     zoom = frame.zoom
     for row in range(max(0, first_cell(frame.top, zoom, frame.map_height) - 1), frame.map_height):
         if left_of(row - 1, frame.top, zoom) >= frame.height:
@@ -243,14 +244,14 @@ def mark_edits(frame, cells, is_blocked, reach, width, colour):
 
 @kernel
 def cross(frame, x, y, far, width, colour):
-    """Draw an x around a point. Writes: frame.pixels."""
+    """Draw an x centred at a point of the map area. Writes: frame.pixels."""
     stroke(frame, x - far, y - far, x + far, y + far, width, colour)
     stroke(frame, x - far, y + far, x + far, y - far, width, colour)
 
 
 @kernel
 def dots(frame, x, y, far, width, colour):
-    """Draw a dotted square around a point. Writes: frame.pixels."""
+    """Draw a dotted square centred at a point of the map area. Writes: frame.pixels."""
     count = max(1, np.int64(far / (1.5 * width + 1.0)))
     for i in range(-count, count + 1):
         at = i * far / count
