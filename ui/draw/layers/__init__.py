@@ -1,4 +1,4 @@
-"""Layers of the map, one module each. Every module in ui/draw/layers/ is imported as a layer; there is no list."""
+"""Layers of the map, one module each. Every module in ui/draw/layers/ is imported automatically and defines a layer."""
 
 import importlib
 import pkgutil
@@ -11,7 +11,7 @@ __all__ = ["BY_DEPTH", "LAYERS", "LAYER_BY_KEY", "Layer", "layers_of"]
 
 
 def _found() -> Iterator[Layer]:
-    """Yield the LAYER of every module in ui/draw/layers/."""
+    """Import every module in ui/draw/layers/ and yield its LAYER."""
     for module in pkgutil.iter_modules(__path__):
         layer = importlib.import_module(f"{__name__}.{module.name}").LAYER
         assert isinstance(layer, Layer) and layer.key == module.name, module.name
@@ -24,7 +24,7 @@ BY_DEPTH = tuple(sorted(LAYERS, key=lambda layer: layer.depth))
 
 
 def layers_of(minds: Iterable[AgentSpec]) -> tuple[Layer, ...]:
-    """Return the layers that apply to at least one of these kinds of agents; without any, those of maps and crowds."""
+    """Return the layers that apply to these kinds of agents; without agents, only layers that need no agent."""
     specs = list(minds)
     shown = frozenset[str]().union(*(spec.shows for spec in specs))
     usual = (layer for layer in LAYERS if specs or not layer.is_of_mind)

@@ -31,7 +31,7 @@ def draw(picture: Picture) -> None:
 
 
 def _draw_crowd(picture: Picture, crowd: Crowd) -> None:
-    """Draw a marker for each agent of a crowd, walking agents on top."""
+    """Draw a marker for each agent of a crowd. Walking agents are drawn last, on top of stopped ones."""
     kinds, glide = kinds_of(crowd.numbers), float(picture.extras.glide)
     for kind, name in ((THERE, "unit there"), (STUCK, "unit stuck"), (WALKING, "unit")):
         for mask, colour in marks.marker(name, picture.zoom, picture.ui_scale, picture.palette):
@@ -39,13 +39,13 @@ def _draw_crowd(picture: Picture, crowd: Crowd) -> None:
 
 
 def kinds_of(numbers: CrowdNumbers) -> npt.NDArray[np.uint8]:
-    """Return WALKING, THERE (arrived) or STUCK (stopped without arriving) for each agent of a crowd."""
+    """Return the state of each agent of a crowd: WALKING, THERE (arrived) or STUCK (stopped without arriving)."""
     kinds = np.where(numbers.has_arrived, THERE, np.where(numbers.statuses == Status.ACTIVE, WALKING, STUCK))
     return kinds.astype(np.uint8)
 
 
 def _place(picture: Picture, walker: WalkerView) -> tuple[float, float]:
-    """Return the map point of the agent's middle; during a move it is interpolated between the two cells."""
+    """Return the map point at which to draw the agent, interpolated between two cells during an animated move."""
     grid, trail, glide = picture.snapshot.grid, picture.trail, picture.extras.glide
     x, y = grid.xy(walker.position)
     if trail is not None and len(trail) > 1 and glide < 1.0 and trail.last_tick == picture.snapshot.tick:
@@ -70,7 +70,7 @@ def svg(drawing: SvgPainter) -> Iterable[str]:
 
 
 def _crowd_elements(drawing: SvgPainter, crowd: Crowd) -> Iterable[str]:
-    """Yield a dot for each agent of a crowd, in one path per colour."""
+    """Yield SVG paths with a dot for each agent of a crowd; all dots of one colour form a single path."""
     there = crowd.numbers.has_arrived
     for chosen, colour in ((there, drawing.palette.arrived), (~there, drawing.palette.agent)):
         dots = "".join(f"M{x} {y}h0" for x, y in drawing.points(crowd.numbers.cells[chosen]))

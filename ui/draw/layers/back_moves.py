@@ -1,4 +1,4 @@
-"""Layer "Back-moves": moves from a cell to its parent, drawn next to the trail, with chevrons that point backwards."""
+"""Layer "Back-moves": moves from a cell to its parent, drawn next to the trail with chevrons in their direction."""
 
 from collections.abc import Iterable
 
@@ -15,10 +15,10 @@ from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import packed
 from ui.model.trails import Trail
 
-CHEVRONS_FROM_PX = 10  # smallest side of a cell, in pixels, at which lines have chevrons
-LATEST_TICKS = 24  # number of the latest ticks whose back-moves are drawn if heat is shown in small cells
-CASED_FROM_PX = 4.0  # smallest side of a cell, in pixels, at which back-moves have casings while heat is shown
-_BACK_MOVE_TO_THE_LEFT = 8 + 3  # back-move (+ 8) in direction 3 of octile.py, as in WalkedMoves.ways
+CHEVRONS_FROM_PX = 10  # smallest side of a cell, in pixels, at which back-moves have chevrons
+LATEST_TICKS = 24  # while heat is shown in small cells, only back-moves of the latest 24 ticks are drawn
+CASED_FROM_PX = 4.0  # smallest side of a cell, in pixels, at which back-moves on top of heat have casings
+_BACK_MOVE_TO_THE_LEFT = 8 + 3  # code of a listed move: direction 3 (left) of octile.py, plus 8 for a back-move
 
 
 def draw(picture: Picture) -> None:
@@ -38,7 +38,7 @@ def draw(picture: Picture) -> None:
 
 
 def _draw_latest_back_moves(picture: Picture) -> None:
-    """Draw only the latest back-moves. If heat is shown in small cells, all of them would hide most of the heat."""
+    """Draw only the latest back-moves, for small cells with heat, because all back-moves would hide the heat."""
     trail, width = picture.trail, picture.px(1)
     if trail is None:
         return
@@ -50,14 +50,14 @@ def _draw_latest_back_moves(picture: Picture) -> None:
 
 
 def _chevron_arm_length(picture: Picture) -> float:
-    """Return the length of the arms of chevrons, in pixels; 0 in small cells, which have no chevrons."""
+    """Return the length of the arms of chevrons in pixels; 0 in small cells, where chevrons are not drawn."""
     if picture.zoom < CHEVRONS_FROM_PX:
         return 0.0
     return min(max(3.0, 0.2 * picture.zoom), 7.0 * picture.ui_scale)
 
 
 def swatch(swatch: Swatch) -> None:
-    """Draw two back-moves to the left as on the map, but without the offset from the middles of cells."""
+    """Draw two back-moves to the left, like those on the map, but in the middle of the swatch."""
     frame = swatch.frame._replace(top=swatch.frame.top - strokes.ASIDE)
     ways, seen = np.full(2, _BACK_MOVE_TO_THE_LEFT, np.uint8), np.zeros(STRIP.size, np.uint16)
     width, arm = swatch.px(2), float(swatch.px(3))
@@ -66,7 +66,7 @@ def swatch(swatch: Swatch) -> None:
 
 
 def svg(drawing: SvgPainter) -> Iterable[str]:
-    """Yield an arrow for each straight run of back-moves, offset to the right of its direction."""
+    """Yield SVG paths with an arrow for each straight run of back-moves, shifted to the right of its direction."""
     parts = []
     aside, arm = 0.28, max(0.22, 2.2 * drawing.line)
     for (ax, ay), (bx, by) in back_runs(drawing.trail, drawing.width):
@@ -83,7 +83,7 @@ def svg(drawing: SvgPainter) -> Iterable[str]:
 
 
 def back_runs(trail: Trail, width: int) -> list[tuple[Point, Point]]:
-    """Return the distinct back-moves of a trail, joined to straight runs (first point, last point)."""
+    """Return the distinct back-moves of a trail, joined to straight runs given as (first point, last point)."""
     cells, kinds = trail.cells.tolist(), trail.marks.tolist()
     seen: set[tuple[int, int]] = set()
     runs: list[tuple[Point, Point]] = []
@@ -100,7 +100,7 @@ def back_runs(trail: Trail, width: int) -> list[tuple[Point, Point]]:
 
 
 def way(a: Point, b: Point) -> Point:
-    """Return the direction from one point to another, as -1, 0 or 1 for x and y."""
+    """Return the direction from point a to point b, as -1, 0 or 1 for x and for y."""
     return int(np.sign(b[0] - a[0])), int(np.sign(b[1] - a[1]))
 
 

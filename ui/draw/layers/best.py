@@ -1,4 +1,4 @@
-"""Layer "Best open cell": a diamond on the cell that would be expanded next."""
+"""Layer "Best open cell": a diamond on the cell that the search would expand next."""
 
 from collections.abc import Iterable
 

@@ -1,7 +1,7 @@
-"""Layer "Candidates": the records that were tried in the agent's last choice, and why they were refused.
+"""Layer "Candidates": the database records that the agent tried in its last choice, and why it refused them.
 
-The accepted record is a bold line. Each refused record is a thin line. A dashed line shows its failed hill climb,
-with a cross at the cell that was not reached. The climb leads from the agent to the record's first cell, or from the
+The accepted record is a bold line. Each refused record is a thin line. A dashed line shows the hill climb that failed,
+with a cross at the cell that it did not reach. The climb leads from the agent to the record's first cell, or from the
 record's last cell to the goal.
 """
 
@@ -24,7 +24,7 @@ Cells = npt.NDArray[np.int32]
 
 
 def tried(agent: AgentView) -> Iterator[tuple[str, Cells]]:
-    """Yield the verdict and the cells of each record that was tried in the agent's last choice."""
+    """Yield the verdict and the cells of each database record that the agent tried in its last choice."""
     records = records_of(agent)
     for candidate in agent.candidates if records is not None else ():
         if records is not None and candidate.verdict in (ACCEPTED, NOT_REACHED, GOAL_NOT_REACHED):
@@ -32,7 +32,7 @@ def tried(agent: AgentView) -> Iterator[tuple[str, Cells]]:
 
 
 def failed_climb(agent: AgentView, goal: int, verdict: str, cells: Cells) -> Cells:
-    """Return the first and the last cell of the failed hill climb, because of which a record was refused."""
+    """Return the first and the last cell of the hill climb whose failure made the agent refuse a record."""
     ends = (agent.chosen_at, cells[0]) if verdict == NOT_REACHED else (cells[-1], goal)
     return np.array(ends, np.int32)
 

@@ -1,4 +1,4 @@
-"""Layer "Closed": the cells that the search has expanded, with an edge inside in addition to their colour."""
+"""Layer "Closed": the cells that the search has expanded, filled with a colour and framed by a thin line."""
 
 from collections.abc import Iterable
 

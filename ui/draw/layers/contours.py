@@ -1,4 +1,4 @@
-"""Layer "Contours": lines around the cells that IDA* first entered under each limit on f, labelled with the limit."""
+"""Layer "Contours": lines around the cells that IDA* first entered under each limit on f, labelled with that limit."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import packed
 
-NUMBER_SIZE = 11  # size of the font, in design units
+NUMBER_SIZE = 11  # font size of the labels of contours, in design units
 NUMBERS_FROM_PX = 12.0  # smallest side of a cell, in pixels, at which contours are labelled
 
 Limits = npt.NDArray[np.float64]
@@ -22,7 +22,7 @@ Lines = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.i
 
 
 def lines_of(contours: Limits, free: npt.NDArray[np.bool_], width: int) -> Lines:
-    """Return lines between neighbouring free cells that were first entered under different limits.
+    """Return contour lines, which separate neighbouring free cells that were first entered under different limits.
 
     Args:
         contours: Limit on f under which each cell was first entered, 0 for cells that were never entered.
@@ -34,8 +34,9 @@ def lines_of(contours: Limits, free: npt.NDArray[np.bool_], width: int) -> Lines
         that are joined by lines, as indices.
     """
     limits, land = contours.reshape(-1, width), free.reshape(-1, width)
-    y, x = np.nonzero((limits[:, 1:] != limits[:, :-1]) & land[:, 1:] & land[:, :-1])  # between horizontal neighbours
-    v, u = np.nonzero((limits[1:] != limits[:-1]) & land[1:] & land[:-1])  # between vertical neighbours
+    # (x, y): cells whose right neighbour was entered under another limit; (u, v): the same for the lower neighbour
+    y, x = np.nonzero((limits[:, 1:] != limits[:, :-1]) & land[:, 1:] & land[:, :-1])
+    v, u = np.nonzero((limits[1:] != limits[:-1]) & land[1:] & land[:-1])
     begin_x, begin_y = np.concatenate([x + 0.5, u - 0.5]), np.concatenate([y - 0.5, v + 0.5])
     end_x, end_y = np.concatenate([x + 0.5, u + 0.5]), np.concatenate([y + 0.5, v + 0.5])
     arcs = np.arange(2 * begin_x.size, dtype=np.int32).reshape(2, -1).T.copy()
@@ -43,7 +44,7 @@ def lines_of(contours: Limits, free: npt.NDArray[np.bool_], width: int) -> Lines
 
 
 def labels(contours: Limits) -> list[tuple[str, int]]:
-    """Return each limit as text, with the first cell (by index) that was entered under it."""
+    """Return the labels of contours: each limit on f as text, and the first cell (by index) entered under it."""
     limits, cells = np.unique(contours, return_index=True)
     return [(f"{limit:.1f}", cell) for limit, cell in zip(limits.tolist(), cells.tolist(), strict=True) if limit]
 

@@ -17,15 +17,15 @@ from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import Swatch
 from ui.model.trails import Trail
 
-_MARKS = (("cap hit", log.CAP_HIT), ("re-entry", log.REENTERED))  # name of the marker, bit in the marks of a trail
-_TINT = 120  # opacity, 0 to 255, of the tint that replaces marks in small cells
+_MARKS = (("cap hit", log.CAP_HIT), ("re-entry", log.REENTERED))  # (name of the marker, bit of the event in a trail)
+_TINT = 120  # opacity of the tint of small cells, which are too small for markers, 0 to 255
 
 
 def cells_with(trail: Trail | None, mark: int) -> npt.NDArray[np.int32]:
-    """Return the distinct cells on which an agent was when an event with this bit of log.py occurred."""
+    """Return the distinct cells on which an agent was when an event of one kind occurred, such as log.CAP_HIT."""
     if trail is None:
         return np.empty(0, np.int32)
-    # The marks of entry i + 1 belong to the cell of entry i, because the agent acts before it moves.
+    # The events of trail entry i + 1 belong to the cell of entry i, because the agent acts before it moves.
     ticks = np.flatnonzero(trail.marks[1:] & mark)
     return np.unique(trail.cells[ticks])
 

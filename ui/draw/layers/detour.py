@@ -1,4 +1,4 @@
-"""Layer "Shortcut search": the cells known to the search of TBA* for a shortcut from the path to the agent."""
+"""Layer "Shortcut search": the cells that TBA* has expanded in its search for a shortcut from the path to the agent."""
 
 from collections.abc import Iterable
 

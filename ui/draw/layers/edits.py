@@ -1,4 +1,4 @@
-"""Layer "Edits": a cross on cells blocked during the run, a dotted square on freed cells. Marks shrink with age."""
+"""Layer "Edits": a cross on cells blocked during the run, a dotted square on freed cells; both shrink with time."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,21 +19,21 @@ from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import packed
 from ui.model.run import EDIT_SHOWN_TICKS, Edits
 
-MAX_EDIT_MARKS = 2000  # number of the latest edits that can be marked
-APART = 12  # minimum distance between marks in small cells, in design units; more marks would hide the map
+MAX_EDIT_MARKS = 2000  # only this number of the latest edits is marked on the map
+APART = 12  # minimum distance between marks in small cells, in design units, so that marks do not hide the map
 
 
 @dataclass(frozen=True)
 class EditMarks:
-    """Recent edits to mark, as parallel arrays."""
+    """Recently edited cells to mark on the map, as parallel arrays with one entry per cell."""
 
     cells: npt.NDArray[np.int32]
     is_blocked: npt.NDArray[np.bool_]
-    age: npt.NDArray[np.float64]  # from 0 (edited in this tick) to 1 (mark about to disappear)
+    age: npt.NDArray[np.float64]  # time since the edit, from 0 (this tick) to 1 (the mark disappears)
 
     @classmethod
     def of(cls, edits: Edits, snapshot: Snapshot, spacing: int) -> "EditMarks":
-        """Return the latest edits: at most one blocked and one freed cell per `spacing` x `spacing` cells."""
+        """Return the marks of the latest edits: at most one of each kind per square of `spacing` x `spacing` cells."""
         now, width = snapshot.tick, snapshot.grid.width
         chosen: dict[tuple[int, int, bool], tuple[int, bool, float]] = {}
         for cell, (tick, is_blocked) in islice(reversed(edits.items()), MAX_EDIT_MARKS):
@@ -45,7 +45,7 @@ class EditMarks:
 
 
 def marks_of(picture: Picture) -> EditMarks:
-    """Return the marks to draw. They are cached, because all panels that show the same edits need the same marks."""
+    """Return the marks of edited cells to draw, cached for all panels that show the same edits."""
     edits, snapshot = picture.extras.edits, picture.snapshot
     spacing = 1 if picture.has_marks else ceil(picture.px(APART) / picture.zoom)
     key = (id(edits), len(edits), snapshot.tick, snapshot.grid.version, spacing)
@@ -66,7 +66,7 @@ def draw(picture: Picture) -> None:
         return
     reach, width = np.full(marked.cells.size, 2.0 * picture.ui_scale), picture.px(1)
     walls = (picture.frame, marked.cells[marked.is_blocked], marked.is_blocked[marked.is_blocked])
-    # The casing is only for blocked cells: around freed cells it would look like a wall.
+    # Only marks of blocked cells have a casing, because a casing around a freed cell would look like a wall.
     casing = packed(marks.casing_of(palette, palette.text))
     strokes.mark_edits(*walls, reach, width + 2 * picture.px(1), casing)
     strokes.mark_edits(*cells, reach, width, packed(palette.text))

@@ -1,4 +1,4 @@
-"""Layer "Start and goal": a square on the start, a ring with a dot on the goal, or an arrow towards the goal."""
+"""Layer "Start and goal": a square on the start, a ring with a dot on the goal; an arrow towards a goal out of view."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Layer "Flow arrows": in each known cell an arrow to its parent, the direction of back-moves."""
+"""Layer "Flow arrows": in each cell known to the search, an arrow towards its parent, the direction of back-moves."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -19,7 +19,7 @@ from ui.draw.swatch import Swatch
 from ui.draw.theme import packed
 
 FROM_PX = 7.0  # smallest side of a cell, in pixels, at which arrows are drawn
-# side of an arrow's mask as a fraction of a cell; length of the arrow as a fraction of its mask (fits at any angle)
+# side of the arrow's mask as a fraction of a cell; length of the arrow as a fraction of the mask, to fit at any angle
 SHARE, LENGTH = 0.9, 0.6
 
 
@@ -33,7 +33,7 @@ def draw(picture: Picture) -> None:
 
 @lru_cache(maxsize=64)
 def arrows_of(size: int) -> npt.NDArray[np.uint8]:
-    """Return, for each direction of a move, the mask of an arrow in the opposite direction."""
+    """Return one arrow mask for each direction of a move, pointing in the opposite direction (to the parent)."""
     ways = [round(atan2(-DY[d], -DX[d]) * 8 / pi) % 16 for d in range(8)]
     return np.ascontiguousarray(np.stack([masks.arrow_head(size, size * LENGTH, way) for way in ways]))
 

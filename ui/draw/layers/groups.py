@@ -1,7 +1,7 @@
 """Layer "Agent's marks": groups of cells that an algorithm distinguishes, such as its local search space.
 
 Cells have a frame in the colour of their group. Cells that are too small for frames are tinted instead; dead cells are
-always tinted. Frames are preferred, because a tint mixes with the colour below and may then resemble the colour of
+always tinted. Frames are preferred, because a tint mixes with the fill colour and may then resemble the colour of
 another group (yellow on closed cells is brown). While heat is shown, no cell is tinted.
 """
 
@@ -18,7 +18,7 @@ from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import Swatch
 from ui.draw.theme import mix, packed
 
-GROUP_ALPHA = 110  # opacity of the tint, 0 to 255
+GROUP_ALPHA = 110  # opacity of the tint of cells of a group, 0 to 255
 FILLED = ("dead",)
 """Groups that are tinted even if cells have frames, because another group has a similar colour."""
 
@@ -41,13 +41,13 @@ def is_tinted(name: str, has_frame: bool, has_heat: bool) -> bool:
 
 
 def swatch(swatch: Swatch) -> None:
-    """Draw the marks of two groups next to each other."""
+    """Draw two cells next to each other, marked as the groups "local space" and "dead"."""
     mark(swatch, "local space", 0, swatch.width // 2)
     mark(swatch, "dead", swatch.width // 2, swatch.width)
 
 
 def mark(swatch: Swatch, name: str, left: int, right: int) -> None:
-    """Draw a closed cell with the mark of a group, between two x coordinates of the swatch."""
+    """Draw a closed cell with the frame or tint of a group, between two x coordinates of the swatch."""
     palette, colour = swatch.palette, group_colours(swatch.palette)[name]
     ground = mix(palette.closed, colour, TINT) if is_tinted(name, True, False) else palette.closed
     swatch.fill(left, right, packed(ground))

@@ -1,4 +1,4 @@
-"""Layer "Open frontier": a ring in each open cell; in small cells a square, in very small cells a fill."""
+"""Layer "Open frontier": a ring in each open cell; small cells have a square, very small cells are filled."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ from ui.draw.theme import packed
 
 
 def is_filled(picture: Picture) -> bool:
-    """Return whether open cells are filled, because cells are too small for a mark inside."""
+    """Return whether open cells are filled, because cells are too small for a ring or square inside."""
     return not picture.has_marks
 
 

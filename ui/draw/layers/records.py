@@ -1,4 +1,4 @@
-"""Layer "Records": problems solved before the run, each a thin line from its start via its subgoals to its goal."""
+"""Layer "Records": problems solved before the run, each as a thin line from its start via its subgoals to its goal."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -22,12 +22,12 @@ Lines = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.i
 
 
 def records_of(agent: AgentView) -> Prepared | None:
-    """Return the records of an agent, or None if it has none."""
+    """Return the database of solved problems (records) of an agent; None if the agent has no such database."""
     return next((data for data in agent.prepared if data.kind == RECORDS), None)
 
 
 def cells_of(records: Prepared, record: int) -> npt.NDArray[np.int32]:
-    """Return the cells of one record: start, subgoals and goal."""
+    """Return the cells of one record, a problem solved before the run: its start, subgoals and goal."""
     tables: Records = records.tables
     cells: npt.NDArray[np.int32] = tables.cells[tables.offsets[record] : tables.offsets[record + 1]]
     return cells
@@ -35,10 +35,11 @@ def cells_of(records: Prepared, record: int) -> npt.NDArray[np.int32]:
 
 @lru_cache(maxsize=8)
 def lines_of(records: Prepared, width: int) -> Lines:
-    """Return the x and the y of the cells of all records, and the pairs of cells joined by lines, as indices."""
+    """Return the lines of all records: the x and the y of their cells, and the pairs of cell indices to join."""
     tables: Records = records.tables
     cells = tables.cells.astype(np.int64)
-    tails = np.delete(np.arange(cells.size), tables.offsets[1:] - 1)  # all indices except each record's last
+    # indices of all cells that have a next cell in their record
+    tails = np.delete(np.arange(cells.size), tables.offsets[1:] - 1)
     arcs = np.stack([tails, tails + 1], axis=1).astype(np.int32)
     return (cells % width).astype(np.float64), (cells // width).astype(np.float64), arcs
 

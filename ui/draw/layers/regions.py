@@ -18,12 +18,12 @@ from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import Swatch
 from ui.draw.theme import mix, packed
 
-ALPHA = 64  # opacity of the tints, 0 to 255
+ALPHA = 64  # opacity of the tints of regions, 0 to 255
 ARCS_FROM_PX = 2.0  # smallest side of a cell, in pixels, at which lines between regions are drawn
 
 
 def shown_regions(agent: AgentView, level: int) -> RegionMap | None:
-    """Return the regions of a level of the agent's abstraction, if it has one. Level 0 is the level it works on."""
+    """Return the regions of one level of the agent's abstraction; level 0 means the level that the agent uses."""
     found = next((data for data in agent.prepared if data.kind == ABSTRACTION), None)
     return region_map(found, level) if level and found is not None else agent.regions
 
@@ -41,7 +41,7 @@ def draw(picture: Picture) -> None:
 
 
 def swatch(swatch: Swatch) -> None:
-    """Draw three of the region colours next to each other."""
+    """Draw three of the colours of regions next to each other."""
     palette = swatch.palette
     for i, colour in enumerate(region_colours(palette)[:3]):
         left, right = i * swatch.width // 3, (i + 1) * swatch.width // 3
@@ -62,7 +62,7 @@ def svg(drawing: SvgPainter) -> Iterable[str]:
 
 
 def _arcs_path(regions: RegionMap) -> str:
-    """Return SVG path data of the lines between regions, for a group whose origin is the middle of cell (0, 0)."""
+    """Return SVG path data of the lines between neighbouring regions; the origin is the middle of cell (0, 0)."""
     x, y = regions.x, regions.y
     return "".join(f"M{n(x[u])} {n(y[u])}L{n(x[v])} {n(y[v])}" for u, v in regions.arcs.tolist())
 

@@ -1,4 +1,4 @@
-"""Layer "Terrain": trees, swamp and water in their own colours, with textures if cells are large enough."""
+"""Layer "Terrain": trees, swamp and water in different colours, with textures if cells are large enough."""
 
 from collections.abc import Iterable
 

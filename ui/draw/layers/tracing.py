@@ -1,4 +1,4 @@
-"""Layer "Path being traced": the parents that TBA* has followed so far, or the stack of IDA*, as a dashed line."""
+"""Layer "Path being traced": a dashed line along the parents that TBA* has traced so far, or the stack of IDA*."""
 
 from collections.abc import Iterable
 

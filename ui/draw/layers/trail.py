@@ -1,6 +1,6 @@
-"""Layer "Trail": the moves of the agent, each drawn once, with wider lines for recent moves.
+"""Layer "Trail": lines along the moves of the agent, wider for recent moves.
 
-If heat is shown in small cells, only moves between cells without heat are drawn.
+While heat is shown in small cells, only moves between cells without heat are drawn.
 """
 
 from collections.abc import Iterable
@@ -41,7 +41,7 @@ def draw(picture: Picture) -> None:
 
 
 def _draw_crowd_tails(picture: Picture, crowd: Crowd) -> None:
-    """Draw the recent moves of all agents of a crowd, fading with age."""
+    """Draw the recent moves of all agents of a crowd; older moves are fainter."""
     if crowd.tails.shape[1] < 2:
         return
     palette, width = picture.palette, picture.px(picture.line)
@@ -60,7 +60,7 @@ def svg(drawing: SvgPainter) -> Iterable[str]:
 
 
 def walked_lines(trail: Trail, width: int) -> list[list[Point]]:
-    """Return the moves of a trail, except back-moves, joined to lines; a repeated or reversed move appears once."""
+    """Return the moves of a trail, except back-moves, joined to lines; repeated and reversed moves are dropped."""
     cells, marks = trail.cells.tolist(), trail.marks.tolist()
     seen: set[tuple[int, int]] = set()
     lines: list[list[Point]] = []

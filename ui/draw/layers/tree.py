@@ -1,4 +1,4 @@
-"""Layer "Parent tree": a line from each known cell to its parent."""
+"""Layer "Parent tree": a line from each cell that the search knows to its parent."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Layer "Subgoals": the cells that the agent heads for one after another, numbered; the present subgoal is larger."""
+"""Layer "Subgoals": the cells that the agent heads for one after another, numbered; the current one is larger."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ from ui.draw.svg_paths import hexed, n
 from ui.draw.swatch import STRIP, Swatch
 from ui.draw.theme import packed
 
-NUMBER_SIZE = 12  # size of the font, in design units
+NUMBER_SIZE = 12  # font size of the numbers of subgoals, in design units
 
 
 def draw(picture: Picture) -> None:
