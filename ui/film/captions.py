@@ -1,6 +1,6 @@
-"""Texts of captions about edits and restarts. This module does not import pygame.
+"""Captions of videos, about edits of the run and restarts of agents. This module does not import pygame.
 
-The texts depend only on the commands of the branches and the marks of their timelines, so every replay has the same
+Captions depend only on the commands and the recorded events of the branches, so every replay of a run has the same
 captions.
 """
 
@@ -13,12 +13,12 @@ from sim.time.recorded import MarkKind
 from sim.time.timeline import Timeline
 from ui.model.wording import RunNames
 
-_MAX_NAMES = 3  # maximum number of agents named in a caption; more are only counted
+_MAX_NAMES = 3  # maximum number of agents listed by name in a caption; a larger number is only counted
 
 
 @dataclass(frozen=True)
 class Happening:
-    """One caption: a text, and the tick at which its event is first visible."""
+    """Caption of one event: the text, and the first tick that shows the effect of the event."""
 
     tick: int
     text: str
@@ -31,8 +31,8 @@ def happenings_of(branches: Sequence[Branch], after: int, until: int) -> list[Ha
     """Return captions of the edits and restarts in a range of ticks, sorted by tick, edits first.
 
     Args:
-        branches: Branches on screen. The names of the branches precede an event that did not happen in all of them.
-        after: Tick before the first one of the range.
+        branches: Branches on screen. Captions of events that are not in all branches start with the branch names.
+        after: Tick before the first tick of the range.
         until: Last tick of the range.
     """
     found: dict[tuple[int, str], list[str]] = {}
@@ -47,7 +47,7 @@ def happenings_of(branches: Sequence[Branch], after: int, until: int) -> list[Ha
 
 
 def _told(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, str]]:
-    """Yield (tick, caption) for all events of one branch."""
+    """Yield (tick, caption) for all edits and restarts of one branch."""
     yield from _edits(timeline, after, until)
     yield from _restart_captions(timeline, after, until)
 
@@ -56,7 +56,7 @@ def _told(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, str
 
 
 def _edits(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, str]]:
-    """Yield (tick, caption) for the edits of one branch; similar edits of one tick share a caption."""
+    """Yield (tick, caption) for the edits of one branch, with one caption for similar edits at the same tick."""
     by_tick: dict[int, list[Command]] = {}
     for entry in timeline.entries():
         if entry.is_enabled and after < entry.tick <= until:

@@ -1,7 +1,7 @@
-"""Filming a run: which frame shows which tick, captions, and the loop from the simulation to the recorder.
+"""Filming of a run: the loop that advances the simulation, draws each frame with its captions, and records it.
 
-Time in a video is simulated time: one frame for every n ticks, or m frames for every tick, between which agents are
-interpolated. The content of a frame depends only on the run and the frame's index in the video, never on a clock.
+Time in a video is simulated time: it has one frame for every n ticks, or m frames for every tick, with interpolated
+positions of agents. A frame depends only on the run and on its index in the video, never on a clock.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,18 +29,18 @@ BURST_TICKS = 5
 class Film:
     """Video that is being recorded from a run.
 
-    A video may follow a window, whose tick it approaches with `run_to`. A cut continues it at another tick, without
-    the ticks in between.
+    It may follow a window: then it films up to the current tick of the window, call by call. After a seek in the window
+    the video has a cut: it continues at another tick, without the ticks in between.
     """
 
     def __init__(self, rerun: Rerun, stage: Stage, recorder: Recorder, options: FilmOptions) -> None:
         self.rerun, self.stage, self.recorder, self.options = rerun, stage, recorder, options
-        # tick of the next frame, and tick that the run in the followed window has reached
+        # first: tick that the next frame will show; second: current tick of the run in the followed window
         self.next_tick = self._present = rerun.tick
-        self.frames = 0  # number of frames recorded so far, including frames repeated while the video was held
-        self.shown_tick = -1  # tick of the last frame; -1: none since the last cut
-        self._told = rerun.tick  # last tick whose events have been turned into captions
-        self._shown_captions: list[tuple[str, int]] = []  # caption, and the index of the first frame without it
+        self.frames = 0  # number of frames recorded so far, including repeated frames
+        self.shown_tick = -1  # tick shown by the last frame; -1: no frame since the last cut
+        self._told = rerun.tick  # tick up to which events have been turned into captions
+        self._shown_captions: list[tuple[str, int]] = []  # (text, index of the first frame without this caption)
         self._last_captioned_event = -BURST_TICKS - 1  # tick of the last event that had a caption
         self.is_cancelled: Callable[[], bool] = lambda: False
         self.wear(stage.look)
@@ -50,14 +50,14 @@ class Film:
         return self.rerun.tick
 
     def wear(self, look: Look) -> None:
-        """Change the look (theme, layers, cameras, order of panels and so on) from the next frame on."""
+        """Change the view settings (theme, layers, cameras, order of panels) from the next frame on."""
         self.stage.wear(look)
         self.rerun.wear(look)
 
     def run_to(self, tick: int) -> bool:
-        """Film all frames due before a tick.
+        """Film all frames that are due before a tick.
 
-        The tick itself is not filmed yet, because commands may still be given at it.
+        The tick itself is not filmed yet, because the user may still give commands at this tick.
 
         Returns:
             False if the run or the recording has ended.
@@ -69,7 +69,7 @@ class Film:
         return True
 
     def shoot_due(self) -> bool:
-        """Film the remaining frames of a film that follows a window, up to the tick at which it was stopped.
+        """Film the remaining frames up to the tick at which the user stopped the recording.
 
         Returns:
             False if the recording has ended.
@@ -91,7 +91,7 @@ class Film:
         return going
 
     def shoot_last(self) -> bool:
-        """Film the current tick unless it is filmed already, so that a video ends with the final state.
+        """Film the current tick unless it has been filmed, so that the video ends with the final state of the run.
 
         Returns:
             False if the recording has ended.
@@ -107,11 +107,11 @@ class Film:
         self._shown_captions.clear()
 
     def follow(self, replay: Replay, tick: int) -> None:
-        """Take over a changed replay.
+        """Continue with a changed run.
 
         Args:
-            replay: The same run with other commands, which continues at the same tick; or another run.
-            tick: Tick at which another run begins.
+            replay: The same run with other commands, which continues at its current tick; or another run.
+            tick: Tick at which to continue if it is another run.
         """
         if not self.rerun.follow(replay):
             self.rerun = replay.begin()
@@ -144,7 +144,7 @@ class Film:
         return self.recorder.add(self.stage.draw(glide, [text for text, _ in self._shown_captions]))
 
     def _take_captions(self) -> list[Happening]:
-        """Return the captions of the events since the last frame."""
+        """Return the captions of all events that happened since the last frame."""
         found = self.rerun.happenings(self._told, self.tick)
         self._told = self.tick
         return found
@@ -173,12 +173,12 @@ class Film:
 
 # --- whole films ----------------------------------------------------------------------------------
 
-Told = Callable[[Film], None]  # callback that is called after every recorded tick
+Told = Callable[[Film], None]  # type of a callback that is called after every filmed tick
 
 
 @dataclass(frozen=True)
 class Done:
-    """Description of one finished film."""
+    """Description of a finished video."""
 
     path: Path
     frames: int
@@ -186,9 +186,9 @@ class Done:
     bytes: int
     last_tick: int
     digests: tuple[str, ...]  # digest of each branch at the last tick
-    is_over: bool  # whether the run was over at the last tick
-    was_stopped: bool = False  # whether Ctrl+C ended the film early; the file has the frames recorded before that
-    alarms: tuple[str, ...] = ()  # messages about differences between the filmed run and the run saved in the session
+    is_over: bool  # whether the run has ended at the last tick
+    was_stopped: bool = False  # whether Ctrl+C ended the recording early; the file has the frames up to that moment
+    alarms: tuple[str, ...] = ()  # messages about differences between the filmed run and the saved run
 
     @property
     def seconds(self) -> float:
@@ -196,7 +196,7 @@ class Done:
 
 
 class Cancelled(Exception):  # noqa: N818 - nothing went wrong
-    """The user cancelled the film."""
+    """Exception for a recording that the user has cancelled."""
 
 
 def export(
@@ -211,9 +211,9 @@ def export(
     is_cancelled: Callable[[], bool] = lambda: False,
     most_frames: int | None = None,
 ) -> Done:
-    """Film a range of ticks of a run without a window; branches of the replay are shown side by side.
+    """Record a video of a range of ticks, without a window. Branches of the run are shown side by side.
 
-    Ctrl+C ends the film early and keeps the frames so far.
+    Ctrl+C ends the recording early and keeps the frames that are recorded.
 
     Args:
         replay: Run to film.
@@ -266,7 +266,7 @@ def checked_range(ticks: tuple[int, int | None]) -> tuple[int, int | None]:
 def begin_film(
     replay: Replay, path: str | Path, first: int, options: FilmOptions, look: Look | None = None, threads: int = 0
 ) -> Film:
-    """Return a film whose run is at its first tick.
+    """Create the file of a video, and return a film at the first tick to record.
 
     Args:
         replay: Run to film.
@@ -301,7 +301,7 @@ def make_stage(rerun: Rerun, options: FilmOptions, look: Look) -> Stage:
 
 
 def _film_ticks(film: Film, end: int | None, most_frames: int | None) -> Iterator[None]:
-    """Film tick after tick up to `end` or the maximum number of frames; yield after each."""
+    """Film tick after tick up to `end` or the maximum number of frames; yield after each filmed tick."""
     while (end is None or film.next_tick < end) and film.shoot_next():
         yield
         if most_frames is not None and film.frames >= most_frames:
@@ -327,7 +327,7 @@ def _describe_film(film: Film, was_stopped: bool) -> Done:
 
 
 def picture(replay: Replay, ticks: tuple[int, int | None], options: FilmOptions, look: Look | None = None) -> Film:
-    """Film only the last tick of a range, without writing a file.
+    """Draw only the last frame of a video, without recording it.
 
     Args:
         replay: Run to film.
@@ -347,7 +347,7 @@ def picture(replay: Replay, ticks: tuple[int, int | None], options: FilmOptions,
 
 
 class _DiscardingRecorder:
-    """Recorder that discards all frames."""
+    """Recorder that discards all frames, for drawing a single picture."""
 
     def add(self, picture: object) -> bool:
         return True

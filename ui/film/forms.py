@@ -1,4 +1,4 @@
-"""Dialogs for the options of a recording or an export; the values are remembered until the program ends."""
+"""Dialogs with the options of a video recording or export. The values are remembered until the program ends."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -75,13 +75,13 @@ PARAMS = (
     EXACT,
 )
 
-Values = dict[str, Value]  # values of a form, by parameter name
+Values = dict[str, Value]  # parameter name -> value of a form
 
 _remembered_values: Values = {param.name: param.default for param in PARAMS}
 
 
 def options_of(values: Mapping[str, Value], window_size: tuple[int, int], panel: int) -> FilmOptions:
-    """Return the film options for the values of a form.
+    """Return the options of a video from the values of a form.
 
     Args:
         values: Values by parameter name.
@@ -110,12 +110,12 @@ def is_gif(values: Mapping[str, Value]) -> bool:
 
 
 def rates_of(values: Mapping[str, Value]) -> tuple[str, ...]:
-    """Return the frame rates that the chosen format can have."""
+    """Return the frame rates that are possible for the format chosen in a form."""
     return tuple(rate for rate in RATE.choices if not is_gif(values) or int(rate) in GIF_RATES)
 
 
 class RecordDialog(FormDialog):
-    """Dialog that starts a recording at the current tick; the run is paused there while the dialog is open."""
+    """Dialog that starts a recording at the current tick. The run is paused while the dialog is open."""
 
     title = "Record a video"
     size = (720, 640)
@@ -144,7 +144,7 @@ class RecordDialog(FormDialog):
             self._offer_rates()
 
     def _offer_rates(self) -> None:
-        """Offer only rates that the format can have; replace any other rate by the nearest, and show a remark."""
+        """Offer only frame rates that the format supports; replace an unsupported rate and show a remark about it."""
         current = str(self.values[RATE.name])
         rates = rates_of(self.values)
         chosen = current if current in rates else str(nearest_gif_rate(int(current)))
@@ -153,14 +153,14 @@ class RecordDialog(FormDialog):
         self.form.offer(RATE.name, rates, chosen, remark)
 
     def _title_hint(self, host: Host) -> str:
-        """Return the text about the recorded ticks that follows the title."""
+        """Return the text that follows the title of the dialog: which ticks will be recorded."""
         hint = "; {key:record} stops. {key:export_video}: ticks that have passed"
         return f"from tick {host.session.tick:,} on" + host.commands.worded(hint)
 
     def update(self, seconds: float = 1 / 60) -> None:
         super().update(seconds)
         self.form.update(seconds)
-        if self.hint != (hint := self._title_hint(self.host)):  # a seek that was in progress has changed the tick
+        if self.hint != (hint := self._title_hint(self.host)):  # a seek in progress changes the tick
             self.set_title(self.title, hint)
 
     def reveal(self, control: object) -> None:
@@ -182,7 +182,7 @@ class RecordDialog(FormDialog):
 
 
 class ExportDialog(RecordDialog):
-    """Dialog that exports a range of ticks, past or future."""
+    """Dialog that exports a range of ticks as a video; the ticks may be in the future."""
 
     title = "Export a video"
     command = "export_video"

@@ -1,6 +1,6 @@
 """Messages between the window and the film worker, over pipes.
 
-The window sends pickled Python objects; the worker replies with one JSON line for each change of its `Report`. Only
+The window sends pickled Python objects. The worker sends its `Report` as a JSON line whenever the report changes. Only
 data from the parent process is ever unpickled.
 """
 
@@ -17,12 +17,12 @@ class Report:
 
     frames: int = 0  # number of frames recorded so far
     seconds: float = 0.0  # seconds of video recorded so far
-    bytes: int = 0  # size of the file so far
-    tick: int = -1  # last tick that was filmed
-    share: float = 0.0  # completed fraction of an export, or of finishing the file
-    phase: str = "starting"  # "starting", "filming", "finishing" or "done"
-    path: str = ""  # path of the finished file, also while it does not exist yet
-    problem: str = ""  # message that says why the recording failed; "": it has not failed
+    bytes: int = 0  # size of the file so far, in bytes
+    tick: int = -1  # last tick that was filmed; -1: no tick yet
+    share: float = 0.0  # completed fraction of an export, or of converting the file at the end
+    phase: str = "starting"  # state of the worker: "starting", "filming", "finishing" or "done"
+    path: str = ""  # path of the finished file, even before that file exists
+    problem: str = ""  # message that says why the recording failed; "": no failure
     is_cancelled: bool = False
 
     @property
@@ -32,7 +32,7 @@ class Report:
 
 @dataclass(frozen=True)
 class FilmJob:
-    """First message to a worker: film the run of the window from a tick on."""
+    """First message to a worker: film the run of the window, starting at a tick."""
 
     path: str
     replay: Replay
@@ -54,23 +54,23 @@ class ExportJob:
 
 @dataclass(frozen=True)
 class Follow:
-    """Message that replaces the commands of the run, or the run itself; another run begins at `tick`."""
+    """Message that replaces the commands of the filmed run, or the run itself; another run is filmed from `tick` on."""
 
     replay: Replay
     tick: int
-    is_same_run: bool  # whether only commands changed; the scenario of the replay is then left out of the message
+    is_same_run: bool  # whether only commands changed; the message then has no scenario
 
 
 @dataclass(frozen=True)
 class Named:
-    """Message that lists the agent files loaded by the window; see `agents.own_files.named_so_far`."""
+    """Message that lists the files of user-defined agents that the window has loaded."""
 
     files: str
 
 
 @dataclass(frozen=True)
 class RunTo:
-    """Message to film all frames due before a tick."""
+    """Message to film all frames that are due before a tick."""
 
     tick: int
 
@@ -84,19 +84,19 @@ class CutTo:
 
 @dataclass(frozen=True)
 class Wear:
-    """Message to change the look from the next frame on."""
+    """Message to change the view settings from the next frame on."""
 
     look: Look
 
 
 @dataclass(frozen=True)
 class Stop:
-    """Message that ends a film: film up to the current tick and finish the file."""
+    """Message that ends a recording: film up to the current tick and finish the file."""
 
 
 @dataclass(frozen=True)
 class Cancel:
-    """Message that ends a film and deletes its file."""
+    """Message that ends a recording and deletes its file."""
 
 
 Message = FilmJob | ExportJob | Named | Follow | RunTo | CutTo | Wear | Stop | Cancel

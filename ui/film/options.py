@@ -1,4 +1,4 @@
-"""File formats, their limits, and the options of a video. This module imports neither pygame nor codecs."""
+"""File formats of videos and pictures, their limits, and the options of a video. Imports neither pygame nor codecs."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from sim.params import ConfigError, Param, did_you_mean, shown
 MP4, WEBM, MKV, GIF = ".mp4", ".webm", ".mkv", ".gif"
 VIDEO_SUFFIXES = (MP4, WEBM, MKV, GIF)
 PICTURE = ".png"
-FOLDER = "folder"  # kind of a target that is a folder of numbered pictures
+FOLDER = "folder"  # output format: a folder of numbered pictures instead of a file
 KINDS = (*VIDEO_SUFFIXES, PICTURE)
 
 DRAFT, NORMAL, HIGH = "draft", "normal", "high"
@@ -26,10 +26,10 @@ GIF_RATES = (50, 25, 20, 10)
 MIN_SIDE, MAX_PICTURE_SIDE = 16, 8192  # minimum and maximum width and height of a picture or video, in pixels
 MAX_PIXELS = 7680 * 4320  # maximum number of pixels of a picture or a frame
 
-WINDOW, PANELS = "window", "panels"  # kinds of `Part`; the third kind is "panel"
+WINDOW, PANELS = "window", "panels"  # what a video shows: the whole window or all panels; a third kind is "panel"
 
 MAX_PER_FRAME = 100_000  # maximum number of ticks per frame of a video
-MAX_FRAMES_PER_TICK = 60  # maximum number of frames per tick
+MAX_FRAMES_PER_TICK = 60  # maximum number of frames of a video per tick
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -60,16 +60,15 @@ def kind_of(path: str | os.PathLike[str]) -> str:
 
 # --- videos ---------------------------------------------------------------------------------------
 
-# The perceptual tuning of the encoder, made for films, distorts colours, but here colours show data. With tune=psnr
-# and finer chroma, the worst colour error of a flat cell of 8 px is 10 of 255 instead of 27; files grow by a third.
+# The encoder's default tuning for camera films distorts colours, but here colours show data.
+# With tune=psnr and finer chroma, the worst error of a cell of 8 px is 10 of 255, not 27; files grow by a third.
 _TRUE_COLOURS = {"tune": "psnr", "x264-params": "chroma-qp-offset=-6"}
 _X264_PRESETS = {
     DRAFT: {"preset": "ultrafast", "crf": "26"},
     NORMAL: {"preset": "veryfast", "crf": "18", **_TRUE_COLOURS},
     HIGH: {"preset": "medium", "crf": "12", **_TRUE_COLOURS},
 }
-# With crf 18 in yuv444p, flat cells would be off by 24 of 255, and files would still be more than half as large as
-# lossless files.
+# Lossless, because with crf 18 the colour error would be 24 of 255, in files of more than half the lossless size.
 _X264_EXACT = {"preset": "veryfast", "qp": "0"}
 _VP9_PRESETS = {
     DRAFT: {"cpu-used": "9", "crf": "36"},
@@ -91,7 +90,7 @@ class Encoding:
 
     @property
     def is_lossless(self) -> bool:
-        """Return whether the part file is lossless RGB, as for a .gif, whose palette is computed from it."""
+        """Return whether the part file is lossless RGB; it is for a .gif, whose palette is computed from that file."""
         return self.suffix == GIF
 
     @property
@@ -113,15 +112,14 @@ class Encoding:
     def options(self) -> dict[str, str]:
         """Return the options of the codec.
 
-        B-frames are switched off: here they cost more time than the bytes they save are worth.
+        B-frames are switched off, because the time they take is not worth the bytes they save.
         """
         if self.is_lossless:
             return {"preset": "ultrafast", "qp": "0", "bf": "0"}
         if self.codec == "libvpx-vp9":
             usual = {"deadline": "realtime", "b": "0", "row-mt": "1", "lag-in-frames": "0", "tile-columns": "2"}
             return {**usual, **(_VP9_EXACT if self.exact_colours else _VP9_PRESETS[self.preset])}
-        # The frames that the encoder holds back as its lookahead are lost if the program is killed, so the lookahead is
-        # limited to a quarter of a second.
+        # The lookahead is limited to a quarter of a second, because its frames are lost if the program is killed.
         ahead = 0 if self.exact_colours else min(_X264_LOOKAHEAD_FRAMES[self.preset], self.fps // 4)
         chosen = _X264_EXACT if self.exact_colours else _X264_PRESETS[self.preset]
         return {**chosen, "bf": "0", "rc-lookahead": str(ahead)}
@@ -136,7 +134,7 @@ def check_size(size: tuple[int, int], encoding: Encoding | None, where: str = "s
         where: Name of the option for the error message.
 
     Raises:
-        ConfigError: The size is too small or too large, or odd where the codec needs even sides.
+        ConfigError: The size is too small or too large, or has an odd side that the codec does not support.
     """
     width, height = size
     shown = f"{width}x{height}"
@@ -154,7 +152,7 @@ def check_size(size: tuple[int, int], encoding: Encoding | None, where: str = "s
 
 
 def even(size: tuple[int, int]) -> tuple[int, int]:
-    """Return the size with odd sides reduced by one pixel and at least `MIN_SIDE` each; every codec accepts it."""
+    """Return a size that every codec supports: odd sides are reduced by one pixel, to no less than `MIN_SIDE`."""
     return max(MIN_SIDE, size[0] & ~1), max(MIN_SIDE, size[1] & ~1)
 
 
@@ -167,17 +165,17 @@ def nearest_gif_rate(fps: int) -> int:
 
 @dataclass(frozen=True)
 class Part:
-    """Part of the window that is drawn: all of it, the panels, or one panel (counted from 1)."""
+    """Part of the window that a video or picture shows: the whole window, all panels, or one panel."""
 
     kind: str  # `WINDOW`, `PANELS` or "panel"
-    number: int = 0  # number of the panel, from 1; 0 for the other kinds
+    number: int = 0  # number of the panel, counted from 1; 0 for the whole window or all panels
 
     def __str__(self) -> str:
         return self.kind if self.kind in (WINDOW, PANELS) else f"panel:{self.number}"
 
 
 def parse_part(text: str) -> Part:
-    """Parse `window`, `panels` or `panel:2`; raise a ConfigError for anything else."""
+    """Parse the part of the window to record: `window`, `panels` or `panel:N`; raise a ConfigError for other texts."""
     if text in (WINDOW, PANELS):
         return Part(text)
     match = re.fullmatch(r"panel:([1-8])", text)
@@ -188,7 +186,7 @@ def parse_part(text: str) -> Part:
 
 
 def parse_ticks_per_frame(text: str) -> Fraction:
-    """Parse ticks per frame: a whole number, or 1/M for M frames a tick; raise a ConfigError for anything else."""
+    """Parse ticks per frame: an integer, or 1/M for M frames per tick; raise a ConfigError for other texts."""
     match = re.fullmatch(r"\s*(?:(\d{1,9})|1\s*/\s*(\d{1,9}))\s*", text)
     number = Fraction(int(match[1])) if match and match[1] else Fraction(0)
     if match and match[2] and int(match[2]):
@@ -203,7 +201,7 @@ def parse_ticks_per_frame(text: str) -> Fraction:
 
 @dataclass(frozen=True)
 class FilmOptions:
-    """Options of one video, except the run and its look."""
+    """Options of a video, except the run that it shows and the view settings."""
 
     size: tuple[int, int] = (1280, 720)
     fps: int = 30
@@ -212,7 +210,7 @@ class FilmOptions:
     preset: str = NORMAL
     exact_colours: bool = False
     has_captions: bool = False
-    hold_s: float = 0.0  # seconds for which the video is held at an edit or a restart
+    hold_s: float = 0.0  # seconds of video for which the picture is held after an edit or a restart
     has_legend: bool = True
     has_title: bool = True
 
@@ -226,6 +224,6 @@ class FilmOptions:
 
 
 def frames_between(first: int, end: int, options: FilmOptions) -> int:
-    """Return the number of frames for the ticks from `first` to `end` (exclusive), without held frames."""
+    """Return the number of frames of a video from tick `first` to `end` (exclusive), without repeated frames."""
     ticks = max(0, end - first)
     return -(-ticks // options.ticks_a_frame) * options.frames_a_tick

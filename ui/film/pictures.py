@@ -1,7 +1,7 @@
-"""Pictures of the window and of single panels, rendered at the requested size instead of being scaled up.
+"""Picture files (PNG, SVG) of the window and of single panels, rendered at the requested size instead of scaled up.
 
-A PNG file describes its content in text chunks: title, tick, digest, agents, and the whole session. A figure can
-therefore be opened in the window again, years later.
+A PNG file has text chunks that describe its content: title, tick, digest, agents, and the whole session. The run of a
+figure can therefore be opened in the window again, years later.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ SVG = ".svg"
 
 
 def surface_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
-    """Return a copy of the surface's pixels, [height, width], 0x00RRGGBB."""
+    """Return a copy of the pixels of a surface as uint32[height, width], 0x00RRGGBB."""
     pixels: npt.NDArray[np.uint32] = np.ascontiguousarray(pygame.surfarray.pixels2d(surface).T & np.uint32(0xFFFFFF))
     return pixels
 
@@ -43,11 +43,11 @@ def surface_pixels(surface: pygame.Surface) -> npt.NDArray[np.uint32]:
 
 
 def draw_window(dressing: ViewOverrides, scale: int = 1) -> pygame.Surface:
-    """Draw the window without pointer, messages and dialogs.
+    """Draw a picture of the window without mouse pointer, messages and dialogs.
 
     Args:
         dressing: View settings of the window.
-        scale: Factor between the size of the picture and of the window.
+        scale: Size of the picture divided by the size of the window.
 
     Raises:
         ConfigError: The picture would be too large.
@@ -61,12 +61,12 @@ def draw_window(dressing: ViewOverrides, scale: int = 1) -> pygame.Surface:
 
 
 def draw_panel(dressing: ViewOverrides, panel: PanelKey, scale: int = 1) -> pygame.Surface:
-    """Draw one panel without legend and title.
+    """Draw a picture of one panel without legend and title.
 
     Args:
         dressing: View settings of the window.
         panel: Key of the panel.
-        scale: Factor between the size of the picture and of the panel in the window.
+        scale: Size of the picture divided by the size of the panel in the window.
 
     Raises:
         ConfigError: The picture would be too large.
@@ -88,7 +88,7 @@ def draw_panel(dressing: ViewOverrides, panel: PanelKey, scale: int = 1) -> pyga
 
 
 def _look(dressing: ViewOverrides, scale: int) -> Look:
-    """Return the look of the window, without grid lines if the window shows none at its own size."""
+    """Return the view settings of the window; an enlarged picture gets no grid lines if the window shows none."""
     desk = dressing.desk
     look = replace(dressing.look(), mode=desk.mode_word())
     zooms = [desk.scene.camera(panel.key, boxes).zoom for panel, boxes in desk.scene.panels()]
@@ -98,7 +98,7 @@ def _look(dressing: ViewOverrides, scale: int) -> Look:
 
 
 def _checked(size: tuple[int, int]) -> tuple[int, int]:
-    """Return the size unchanged; raise a ConfigError if a picture of this size would be too large."""
+    """Return the size of a picture unchanged; raise a ConfigError if the picture would be too large."""
     if max(size) > 2 * MAX_PICTURE_SIDE or size[0] * size[1] > 4 * MAX_PIXELS:
         raise ConfigError(f"a picture of {size[0]} x {size[1]} pixels is too large; take a smaller scale")
     return size
@@ -110,7 +110,7 @@ def _checked(size: tuple[int, int]) -> tuple[int, int]:
 def picture_texts(
     run: Run, folder: Path, view: Mapping[str, Any] | None = None, *, agent: int = 0, source: Path | None = None
 ) -> dict[str, str]:
-    """Return the text chunks of a PNG file, including the session from which the picture can be opened again.
+    """Return the text chunks of a PNG file: a description of the run, and the session to open it again.
 
     Args:
         run: Run that the picture shows.
@@ -167,7 +167,7 @@ def _require_panel(dressing: ViewOverrides, key: PanelKey) -> None:
 
 
 def _label(dressing: ViewOverrides, panel: PanelKey) -> str:
-    """Return the label of the panel's agent for the file name; "map" if the panel has no agent."""
+    """Return the label of a panel's agent, for use in a file name; "map" if the panel has no agent."""
     walker = dressing.desk.session.run.walker(panel)
     return walker.label if walker else "map"
 
@@ -181,7 +181,7 @@ def _save(dressing: ViewOverrides, picture: pygame.Surface, labels: list[str]) -
 
 
 def save_svg(dressing: ViewOverrides, panel: PanelKey) -> Path:
-    """Write a panel as an SVG drawing for a paper to a new file and return its path."""
+    """Write a panel to a new SVG file, for use in a paper, and return the path of that file."""
     _arrive(dressing.desk.session)
     _require_panel(dressing, panel)
     text = panel_svg(dressing.desk.session.run, panel, dressing.look())
@@ -189,7 +189,7 @@ def save_svg(dressing: ViewOverrides, panel: PanelKey) -> Path:
 
 
 def _write(data: bytes, name: str) -> Path:
-    """Write a file in the recordings folder; a number is added to a name that is taken. Return its path."""
+    """Write a file in the recordings folder and return its path; a number is added to a name that is taken."""
     folder = recordings_folder()
     make_folder(folder)
     path = free_name(folder / name)

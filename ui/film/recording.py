@@ -1,8 +1,8 @@
 """Recording of videos from the window: start and stop, indicators, background exports, recovery after a crash.
 
-A recording films the run while the window shows it; an export films a range of ticks of the run in the background.
+A recording follows the run while the window shows it; an export films a range of ticks of the run in the background.
 
-Each recording and export is done by a worker process, which is represented in the window by a `Studio` (studio.py).
+Each recording and each export runs in a worker process, which a `Studio` (studio.py) represents in the window.
 """
 
 from collections.abc import Callable
@@ -30,15 +30,15 @@ Values = dict[str, Value]
 
 
 class Recording:
-    """State of one window's recording, exports and their indicators."""
+    """Controller of the recording and the exports of a window, with their indicators in the top bar."""
 
     def __init__(self, dressing: ViewOverrides, host: Host) -> None:
         self.dressing, self.desk, self.host = dressing, dressing.desk, host
         self.filming: Studio | None = None  # recording in progress
-        self._record_dialog: RecordDialog | None = None  # record dialog that was opened last, perhaps closed since
+        self._record_dialog: RecordDialog | None = None  # record dialog that was opened last; may be closed
         self.exports: list[Studio] = []  # exports in progress
-        self._finishing_studios: list[Studio] = []  # stopped recordings whose files are not finished
-        self._unreaped_studios: list[Studio] = []  # studios with finished files whose processes have not been reaped
+        self._finishing_studios: list[Studio] = []  # stopped recordings whose files are still being written
+        self._unreaped_studios: list[Studio] = []  # finished recordings and exports whose processes are not reaped
 
     # --- recording --------------------------------------------------------------------------------
 
@@ -48,21 +48,21 @@ class Recording:
 
     @property
     def is_busy(self) -> bool:
-        """Return whether any worker process is running or has not been reaped."""
+        """Return whether any recording or export is running, or its process has not been reaped."""
         return self.is_on or bool(self.exports or self._finishing_studios or self._unreaped_studios)
 
     @property
     def must_wait(self) -> bool:
-        """Return whether no tick may pass: the record dialog is open, or the worker is too far behind the window."""
+        """Return whether the run must wait, because the record dialog is open or the worker is too far behind."""
         return self._is_dialog_open or (self.filming is not None and self.filming.must_wait)
 
     @property
     def _is_dialog_open(self) -> bool:
-        """Return whether the record dialog is open and pauses the run; a seek in progress is completed first."""
+        """Return whether the record dialog pauses the run: it is open, and no seek is in progress."""
         return self._record_dialog is not None and self._record_dialog.is_open and not self.desk.session.run.is_seeking
 
     def toggle(self) -> None:
-        """Stop the recording, or open the record dialog (F9).
+        """Stop the recording in progress, or open the record dialog to start one (F9).
 
         At the end of a run the export dialog is opened instead, because no more ticks will follow.
         """
@@ -76,7 +76,7 @@ class Recording:
             self.host.show(self._record_dialog)
 
     def begin(self, values: Values) -> None:
-        """Start recording from the current tick on with the values of the dialog."""
+        """Start recording at the current tick, with the options entered in the dialog."""
         desk = self.desk
         options = options_of(values, desk.scene.layout.size, desk.session.panel_of(desk.session.focused_key))
         target = self._target(values)
@@ -85,10 +85,10 @@ class Recording:
         desk.say(f"recording to {target.name} in {target.parent}; {keys}")
 
     def _target(self, values: Values, last: int | None = None) -> Path:
-        """Return a free path in the recordings folder, named after the agents and ticks of the recording.
+        """Return an unused path in the recordings folder, named after the agents and ticks of the recording.
 
         Args:
-            values: Values of the dialog.
+            values: Values of the dialog, by parameter name.
             last: Last tick of an export; None for a recording.
 
         Raises:
@@ -100,14 +100,14 @@ class Recording:
         make_folder(folder)
         suffix = "" if values["format"] == PICTURE[1:] else f".{values['format']}"
         labels = [panel.view.label for panel in desk.scene.shown_panels]
-        # targets of running workers, which may not exist on disk yet
+        # files that running workers will write, which may not exist on disk yet
         promised = {studio.report.path for studio in (*self.exports, *self._finishing_studios)}
         target = takes.free_name(folder / takes.default_name(labels, first, suffix, last), promised)
         takes.check_place(target)
         return target
 
     def stop(self) -> None:
-        """Stop recording; the worker finishes the file in the background."""
+        """Stop the recording; its worker finishes the file in the background."""
         if self.filming is not None:
             self.filming.follow(self.desk.session, self.dressing.look())
             self.filming.stop()
@@ -115,7 +115,7 @@ class Recording:
             self.filming = None
 
     def cut(self) -> None:
-        """Continue the video at the tick of the next seek, without the ticks in between."""
+        """Make a cut in the video: continue at the target of the next seek, without the ticks in between."""
         if self.filming is not None:
             self.filming.cut()
 
@@ -125,8 +125,8 @@ class Recording:
         """Open the export dialog.
 
         Args:
-            first: First tick shown in the form, such as the one marked on the timeline.
-            last: Last tick shown in the form; None: the last known tick of the run.
+            first: Initial value of the first tick, such as a tick marked on the timeline.
+            last: Initial value of the last tick; None: the last known tick of the run.
         """
         session = self.desk.session
         end = max(session.run.end, session.tick) if last is None else last
@@ -134,7 +134,10 @@ class Recording:
         self.host.show(ExportDialog(self.host, self.export, first, end, parent is not None))
 
     def export(self, values: Values) -> None:
-        """Start exporting a range of ticks of the branches on screen, or of the focused branch and its parent.
+        """Start exporting a range of ticks as a video, of the branches on screen or of a branch and its parent.
+
+        Args:
+            values: Values of the dialog, by parameter name.
 
         Raises:
             ConfigError: The range is empty or begins after the end of the run, or the file cannot be written.
@@ -160,10 +163,10 @@ class Recording:
     # --- updates once a frame ---------------------------------------------------------------------
 
     def keep(self) -> None:
-        """Send changes of the run to the worker, and notify the user of finished files; called once a frame."""
+        """Send changes of the run to the worker, and notify the user of finished files. Call this once per frame."""
         if self.filming is not None:
             self.filming.follow(self.desk.session, self.dressing.look())
-            if self.filming.report.is_done:  # the worker stopped by itself, because of a full disk for example
+            if self.filming.report.is_done:  # the worker has stopped by itself, for example because the disk is full
                 self._tell(self.filming)
                 self.filming = None
         self._finishing_studios = [studio for studio in self._finishing_studios if not self._is_told(studio)]
@@ -176,7 +179,7 @@ class Recording:
         return studio.report.is_done
 
     def _tell(self, studio: Studio) -> None:
-        """Notify the user of the result of a recording, and keep its studio until the process is reaped."""
+        """Notify the user of the result of a recording or export, whose process still has to be reaped."""
         report = studio.report
         self._unreaped_studios.append(studio)
         if report.problem:
@@ -188,7 +191,7 @@ class Recording:
             self.desk.say(f"recorded {report.path}: {length}, {size_text(report.bytes)}")
 
     def close(self) -> None:
-        """Stop recording when the window closes; worker processes finish their files by themselves."""
+        """Stop the recording because the window closes; worker processes finish their files by themselves."""
         if self.filming is not None:
             self.stop()
         for studio in (*self._finishing_studios, *self.exports):
@@ -197,7 +200,7 @@ class Recording:
     # --- interrupted recordings -------------------------------------------------------------------
 
     def offer_leftovers(self, is_busy: bool) -> None:
-        """Offer to finish recordings that a killed program has left; called at the start of the window.
+        """Offer to finish recordings that were interrupted because the program was killed. Call this at the start.
 
         Args:
             is_busy: Whether another dialog is open; then nothing is offered.
@@ -218,7 +221,7 @@ class Recording:
 
     def _recover(self, parts: list[Path]) -> None:
         """Finish the part files of interrupted recordings, and notify the user of each result."""
-        from ui.film.sinks import recover  # imports the codecs, which are slow to load, only when they are needed
+        from ui.film.sinks import recover  # a late import, because the codecs are slow to load
 
         for part in parts:
             try:
@@ -234,23 +237,23 @@ class Recording:
     # --- the indicator ----------------------------------------------------------------------------
 
     def draw(self, right: int, middle: int) -> int:
-        """Draw the indicators of all recordings and exports, right-aligned.
+        """Draw the indicators of all recordings and exports in progress, right-aligned.
 
-        A click on an indicator stops the recording or cancels the export.
+        A click on an indicator stops its recording or cancels its export.
 
         Args:
             right: Right edge in pixels.
             middle: Vertical centre in pixels.
 
         Returns:
-            The new right edge for what is drawn to the left of the indicators.
+            The right edge for the next element, to the left of the indicators.
         """
         for studio, action, command in self._shown():
             right = self._draw_one(studio, action, command, right, middle)
         return right
 
     def _shown(self) -> list[tuple[Studio, Callable[[], None] | None, str]]:
-        """Return for each indicator, from right to left, its studio, the action of a click, and the command id."""
+        """Return, for each indicator from right to left, its studio, its click action, and the name of its command."""
         shown: list[tuple[Studio, Callable[[], None] | None, str]] = [
             (studio, None, "record") for studio in self._finishing_studios
         ]
@@ -278,7 +281,7 @@ class Recording:
 
 
 def indicator_text(report: Report, is_export: bool = False) -> str:
-    """Return the text of an indicator: length and size of a recording, or progress of an export or of finishing."""
+    """Return the text of an indicator: length and size of a recording, or progress of an export or a conversion."""
     if report.phase == "starting":
         return "starting"
     if is_export or report.phase == "finishing":

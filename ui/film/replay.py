@@ -1,8 +1,7 @@
-"""Serialisable description of a run, and its recomputation in another process.
+"""Serialisable description of a run, and recomputation of the run from it, usually in another process.
 
 A run is determined by its scenario and the commands of its branches. Another process, or a command without a window,
-therefore draws the same pictures as the window, and the window does not wait for it. This module does not import
-pygame.
+therefore draws the same pictures as the window. This module does not import pygame.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,19 +27,19 @@ class Replay:
     """Description of one run: its scenario, the shown branches with their commands, and the focused branch."""
 
     scenario: Scenario
-    branches: tuple[BranchState, ...] = ()  # shown branches; empty: one branch with the script of the scenario
+    branches: tuple[BranchState, ...] = ()  # branches on screen; empty: a single branch with the scenario's script
     focused: int = ROOT  # number of the focused branch
-    expected: tuple[SavedBranch, ...] = ()  # saved branches of a session file, with the digests to verify
+    expected: tuple[SavedBranch, ...] = ()  # branches of a session file, with digests to verify the replay
 
     def begin(self) -> "Rerun":
         return Rerun(self)
 
     @property
     def unnoted(self) -> int | None:
-        """Return the first tick after the saved part of the run with a time limit in milliseconds; None: no such tick.
+        """Return the first tick that is not reproducible; None if the whole run is reproducible.
 
-        From that tick on the run is not reproducible, because the session does not record which agents finished
-        planning within the limit.
+        Ticks with a time limit in milliseconds are not reproducible after the saved part of the run, because only that
+        part records which agents finished planning within the limit.
         """
         ticks = [_first_limited_tick(self.scenario.tick_ms, saved.state) for saved in self.expected]
         return min((tick for tick in ticks if tick is not None), default=None)
@@ -52,21 +51,21 @@ class Replay:
 
 
 def replay_of(run: Run, branches: Sequence[int] | None = None) -> Replay:
-    """Return a replay of a run with all its present commands.
+    """Return the description of a run with all of its current commands.
 
     Args:
         run: Run to describe.
-        branches: Numbers of the branches; None: the ones on screen.
+        branches: Numbers of the branches; None: the branches on screen.
     """
     return Replay(run.scenario, states_of(run, branches), run.front)
 
 
 def states_of(run: Run, branches: Sequence[int] | None = None) -> tuple[BranchState, ...]:
-    """Return the states of branches, reset to tick 0 but with all commands.
+    """Return the states of branches at tick 0, with all of their commands.
 
     Args:
         run: Run with the branches.
-        branches: Numbers of the branches; None: the ones on screen.
+        branches: Numbers of the branches; None: the branches on screen.
     """
     chosen = run.shown if branches is None else branches
     return _states_at_tick_0([run.tree.state(number) for number in chosen])
@@ -80,7 +79,7 @@ def _states_at_tick_0(states: Sequence[BranchState]) -> tuple[BranchState, ...]:
 
 
 def replay_of_saved(saved: Saved, path: Path | None = None, chosen: Sequence[str] = ()) -> Replay:
-    """Return a replay of the run in a session file.
+    """Return the description of the run in a session file.
 
     Args:
         saved: Content of the session file.
@@ -108,7 +107,7 @@ def _number_of(name: str, states: Mapping[int, BranchState]) -> int:
 
 
 def _first_limited_tick(milliseconds: float, state: BranchState) -> int | None:
-    """Return the first tick after the recorded part of a branch that has a time limit; None if there is no such tick.
+    """Return the first tick with a time limit after the recorded part of a branch; None if there is no such tick.
 
     Args:
         milliseconds: Time limit of a tick at the beginning of the run; 0: no limit.
@@ -124,7 +123,7 @@ def _first_limited_tick(milliseconds: float, state: BranchState) -> int | None:
 
 
 class Rerun:
-    """Run that is recomputed from a replay; it has no edits and no focus other than those of the replay."""
+    """Run that is recomputed from its description (a replay), with the commands and the focus of that description."""
 
     def __init__(self, replay: Replay) -> None:
         self.replay = replay
@@ -140,10 +139,10 @@ class Rerun:
         return self.run.furthest
 
     def go_to(self, tick: int) -> int:
-        """Seek to a tick, with its commands applied.
+        """Seek to a tick and apply the commands of this tick.
 
-        The seek stops at the ticks at which the branches were saved: session files hold digests of these ticks, so
-        that differences from the saved run are detected.
+        The seek pauses at the ticks at which branches were saved, because session files have digests of these ticks,
+        with which differences from the saved run are detected.
 
         Returns:
             The tick that was reached, which is smaller than `tick` if the run ends before.
@@ -155,14 +154,14 @@ class Rerun:
         return self.tick
 
     def wear(self, look: Look) -> None:
-        """Arrange the panels in the order given by a look."""
+        """Arrange the panels in the order given by view settings."""
         self.run.arrange(look.order)
 
     def follow(self, replay: Replay) -> bool:
-        """Take over the commands of another replay of the same branches, past and future ones.
+        """Replace all commands, past and future, by those of a newer description of the same run.
 
         Returns:
-            False if the replay has another scenario or other branches; then nothing is changed.
+            False if the description has another scenario or other branches; then nothing is changed.
         """
         if replay.scenario is not self.replay.scenario or replay.numbers != self.replay.numbers:
             return False

@@ -1,4 +1,4 @@
-"""Recorder: writes pictures to a video, a picture or a folder, and keeps what was recorded after a crash.
+"""Recorder of videos, single pictures, or folders of pictures; the recorded frames survive a crash of the program.
 
     recorder = Recorder("talk.mp4", (1280, 720), fps=30)       .mp4 .webm .mkv .gif .png, or a folder of pictures
     recorder.add(surface)        add one picture; blocks while the queue is full, so no picture is dropped
@@ -49,13 +49,13 @@ QUEUE_LENGTH = 4
 """Maximum number of pictures that wait for the encoder. If the simulation is faster than the encoder, it has to wait in
 any case; a longer queue would only delay that moment."""
 
-_FILE_NUMBER_DIGITS = 6  # digits of the number in the file name of a picture in a folder
+_FILE_NUMBER_DIGITS = 6  # number of digits in the file names of pictures in a folder, such as 000042.png
 
 # --- outputs --------------------------------------------------------------------------------------
 
 
 class _Sink(Protocol):
-    """Output of the worker thread: a video, a folder of pictures, or one picture."""
+    """Output of a recorder: a video, a folder of pictures, or a single picture."""
 
     target: Path
 
@@ -69,7 +69,7 @@ class _Sink(Protocol):
 
 
 class _VideoSink:
-    """Video, written to a part file until it is finished."""
+    """Output to a video, which is written to a temporary part file until it is finished."""
 
     def __init__(self, path: Path, size: tuple[int, int], encoding: Encoding, threads: int) -> None:
         self.target, self._file = _create_part_file(path)
@@ -94,11 +94,11 @@ class _VideoSink:
         self._encoder.repeat()
 
     def _check_part_file_exists(self) -> None:
-        """Raise an OSError if the part file was deleted, because some systems accept writes to a deleted file."""
+        """Raise an OSError if the part file was deleted; some systems accept writes to a deleted file."""
         os.stat(self.part)
 
     def finish(self, progress: video.Progress) -> Path:
-        """Write the requested file and return its path; the part file is kept if that fails."""
+        """Convert the part file to the requested file and return its path; if that fails, the part file is kept."""
         if self._encoder.frames == 0:
             self._give_up()
             raise ConfigError(f"{self.target}: there is no picture to write")
@@ -108,13 +108,13 @@ class _VideoSink:
         return self.target
 
     def stop(self, has_failed: bool = True) -> str:
-        """Close the part file without finishing it.
+        """Close the part file without converting it to the requested file.
 
         Args:
-            has_failed: Whether writing has failed, so that the frames held back by the codec are given up.
+            has_failed: Whether writing has failed, so that frames still held back by the codec are discarded.
 
         Returns:
-            A message with the path of the part file, or that nothing was recorded.
+            A message for the user: the path of the part file, or that nothing was recorded.
         """
         if not has_failed:
             with suppress(OSError, FFmpegError):
@@ -137,12 +137,12 @@ class _VideoSink:
 
 
 class _FolderSink:
-    """Folder of numbered pictures."""
+    """Output to a folder of numbered pictures."""
 
     def __init__(self, path: Path) -> None:
         self.target = _create_picture_folder(path)
         self.bytes = self._count = 0
-        self._last = b""  # last picture, as the content of a PNG file
+        self._last = b""  # content of the last PNG file, written again when the picture is repeated
 
     def add(self, pixels: Pixels) -> None:
         self._last = png_bytes(pixels)
@@ -152,7 +152,7 @@ class _FolderSink:
         self._write()
 
     def _write(self) -> None:
-        """Write the last picture to a file with the next number."""
+        """Write the last picture to the file with the next number."""
         with open(self._file(self._count), "xb") as file:
             self._count += 1
             file.write(self._last)
@@ -182,14 +182,14 @@ class _FolderSink:
 
 
 class _PictureSink:
-    """Single picture file with the last picture of the recording."""
+    """Output to a single picture file, which gets the last frame of the recording."""
 
     def __init__(self, path: Path, texts: dict[str, str]) -> None:
         self.target = free_name(path)
         self._texts = texts
         self.bytes = 0
         self._last: Pixels | None = None
-        with open(self.target, "xb"):  # fail now rather than after the run if the file cannot be written
+        with open(self.target, "xb"):  # report a path that cannot be written now, not after the run
             pass
         self.target.unlink()
 
@@ -197,7 +197,7 @@ class _PictureSink:
         self._last = pixels.copy()
 
     def repeat(self) -> None:
-        """Do nothing: only the last picture is kept."""
+        """Do nothing, because only the last picture is written."""
 
     def finish(self, progress: video.Progress) -> Path:
         if self._last is None:
@@ -212,11 +212,11 @@ class _PictureSink:
         return "nothing was written"
 
     def discard(self) -> None:
-        """Do nothing: no file has been written yet."""
+        """Do nothing, because no file has been written yet."""
 
 
 class _PartFile(FileIO):
-    """Locked part file that counts its bytes, and whose `write` writes all data or raises an OSError."""
+    """Part file of a video: locked, counts the bytes written, and writes all data or raises an OSError."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "x")
@@ -233,10 +233,10 @@ class _PartFile(FileIO):
 
 
 def _create_part_file(path: Path) -> tuple[Path, _PartFile]:
-    """Create a part file for the first free name; return the target and the open file."""
+    """Create a part file for the first unused name; return the path of the target and the open part file."""
     while True:
         target = free_name(path)
-        with suppress(FileExistsError):  # another process has created the file since `free_name` checked its name
+        with suppress(FileExistsError):  # another process has just created this file: try the next name
             return target, _PartFile(part_of(target))
 
 
@@ -257,24 +257,24 @@ def _create_picture_folder(path: Path) -> Path:
 class Status:
     """Progress of one recording."""
 
-    frames: int  # number of pictures added, repeated ones included
-    encoded: int  # number of these pictures that were passed to the encoder
+    frames: int  # number of frames added, including repeated frames
+    encoded: int  # number of frames that were passed to the encoder
     seconds: float  # seconds of video recorded so far
     bytes: int  # bytes written to the file so far
-    problem: str = ""  # message that says why the recording stopped by itself; "": it has not stopped
+    problem: str = ""  # message that says why the recording failed; "": no failure
 
     @property
     def waiting(self) -> int:
-        """Return the number of pictures in the queue; the simulation waits while it is full, so none is dropped."""
+        """Return the number of frames that wait in the queue of the encoder."""
         return self.frames - self.encoded
 
 
-_END_JOB = object()  # entry of the queue that ends the worker thread
-_REPEAT_JOB = object()  # entry of the queue that repeats the last picture
+_END_JOB = object()  # queue entry that tells the worker thread to end
+_REPEAT_JOB = object()  # queue entry that tells the worker thread to repeat the last picture
 
 
 class Recorder:
-    """Writer of pictures to a file, which encodes in a worker thread."""
+    """Recorder that writes frames to a video or to picture files; a worker thread encodes the frames."""
 
     def __init__(
         self,
@@ -309,7 +309,7 @@ class Recorder:
         self.size = size
         self._sink = _opened(Path(path), size, self.kind, encoding, texts or {}, threads)
         self._jobs: queue.Queue[Any] = queue.Queue(QUEUE_LENGTH)
-        self._free: queue.SimpleQueue[Pixels] = queue.SimpleQueue()  # pixel buffers that can be reused
+        self._free: queue.SimpleQueue[Pixels] = queue.SimpleQueue()  # unused pixel buffers, for the next frames
         for _ in range(QUEUE_LENGTH + 2):
             self._free.put(np.zeros((size[1], size[0]), np.uint32))
         self._frames = self._encoded = 0
@@ -319,7 +319,7 @@ class Recorder:
 
     @property
     def target(self) -> Path:
-        """Return the path of the file to be written, which differs from the requested one if that was taken."""
+        """Return the path of the file to write: the requested path, with a number if that path was taken."""
         return self._sink.target
 
     @property
@@ -327,10 +327,10 @@ class Recorder:
         return Status(self._frames, self._encoded, self._frames / self.fps, self._sink.bytes, self._problem)
 
     def add(self, picture: "pygame.Surface | Pixels") -> bool:
-        """Add the next picture; block while the queue is full.
+        """Add the next frame; block while the queue of the encoder is full, so that no frame is dropped.
 
         Args:
-            picture: Surface or pixels of the recorder's size; they are copied.
+            picture: Surface or pixels in the size of the recorder, which are copied.
 
         Returns:
             False if a problem has stopped the recording.
@@ -357,7 +357,7 @@ class Recorder:
         return True
 
     def finish(self, progress: video.Progress = lambda share: None) -> Path:
-        """Write all pictures, then the requested file.
+        """Encode the remaining frames, and write the requested file.
 
         Args:
             progress: Callback for the completed fraction, from 0 to 1.
@@ -380,13 +380,13 @@ class Recorder:
             raise ConfigError(self._problem) from None
 
     def stop(self) -> str:
-        """Stop without finishing the file, which `recover` can finish later; return a message with its path."""
+        """Stop recording without finishing the file, which can be recovered later; return a message with its path."""
         self._jobs.put(_END_JOB)
         self._thread.join()
         return self._sink.stop(has_failed=bool(self._problem))
 
     def discard(self) -> None:
-        """Stop and delete the written files."""
+        """Stop recording and delete the written files."""
         self._jobs.put(_END_JOB)
         self._thread.join()
         self._sink.discard()
@@ -394,7 +394,7 @@ class Recorder:
     # --- the worker thread ------------------------------------------------------------------------
 
     def _work(self) -> None:
-        """Encode the entries of the queue until `_END_JOB`; after a problem, only return their buffers."""
+        """Encode the frames in the queue until `_END_JOB`; after an error, only free the buffers of the frames."""
         while (job := self._jobs.get()) is not _END_JOB:
             if not self._problem:
                 self._take(job)
@@ -402,21 +402,21 @@ class Recorder:
                 self._free.put(job)
 
     def _take(self, job: Any) -> None:
-        """Encode one entry of the queue; store the message of an error in `_problem`."""
+        """Encode one frame of the queue; store the message of an error for the status of the recording."""
         try:
             if job is _REPEAT_JOB:
                 self._sink.repeat()
             else:
                 self._sink.add(job)
             self._encoded += 1
-        except Exception as error:  # any error must leave the run going and the written part file intact
+        except Exception as error:  # whatever the error is, the run continues, and the part file is kept
             self._problem = f"{self.target}: the recording stopped: {_reason(error)}; {self._sink.stop()}"
 
 
 def _opened(
     path: Path, size: tuple[int, int], kind: str, encoding: Encoding | None, texts: dict[str, str], threads: int
 ) -> "_Sink":
-    """Return the sink for a file format; raise a ConfigError if it cannot be written."""
+    """Open and return the output for a file format; raise a ConfigError if the file cannot be written."""
     try:
         if encoding:
             return _VideoSink(path, size, encoding, threads)
@@ -426,7 +426,7 @@ def _opened(
 
 
 def _reason(error: BaseException) -> str:
-    """Return a short description of an error."""
+    """Return a short description of an error, for the end of a message."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
@@ -447,21 +447,21 @@ def _finish(part: Path, target: Path, progress: video.Progress) -> Path:
 
 
 def _moved(source: Path, target: Path) -> Path:
-    """Rename a file to the target, with a number added if that name has been taken meanwhile; return the new path."""
+    """Rename a file to `target`, adding a number if that name has been taken meanwhile; return the new path."""
     number = 1
     path = target
     while os.path.lexists(path):
         number += 1
         path = target.with_name(f"{target.stem}-{number}{target.suffix}")
-    rename_to(source, path)  # must succeed before the caller deletes the part file, the only other copy of the video
+    rename_to(source, path)  # raises if it fails, so that callers do not delete the only other copy of the video
     return path
 
 
 def recover(part: str | os.PathLike[str], progress: video.Progress = lambda share: None) -> Path:
-    """Finish the part file of an interrupted recording.
+    """Convert the part file of an interrupted recording to the requested format.
 
     Args:
-        part: Part file.
+        part: Part file of the interrupted recording.
         progress: Callback for the completed fraction, from 0 to 1.
 
     Returns:

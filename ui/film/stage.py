@@ -1,7 +1,7 @@
 """Offscreen renderer of a run, at a fixed size, for videos and pictures.
 
-It uses the drawing code of the window without mouse, keyboard, focus and clock: a picture depends only on the run, the
-look and the size. The window and a command without a window therefore draw identical pixels.
+It uses the drawing code of the window without mouse, keyboard, focus and clock. A picture depends only on the run, the
+view settings and the size, so the window and a command without a window draw identical pixels.
 """
 
 from collections.abc import Sequence
@@ -33,25 +33,25 @@ from ui.widgets.canvas import Canvas
 USUAL_SIZE = {WINDOW: (1280, 720), PANELS: (1280, 720), "panel": (720, 540)}
 """Picture size in pixels, by part, at which texts are as large as in a window at a UI scale of 100 %."""
 
-MIN_SCALE, MAX_SCALE = 0.75, 4.0  # limits of the scale of texts and lines; 1: as in a window at a UI scale of 100 %
+MIN_SCALE, MAX_SCALE = 0.75, 4.0  # limits of the scale of texts and lines; 1 corresponds to a UI scale of 100 %
 
 TITLE_HEIGHT = 38  # height of the title in pixels at scale 1
 LEGEND_ROW = 22  # height of one row of the legend in pixels at scale 1
 MIN_SIZE_WITH_TITLE = (260, 220)  # minimum width and height, in pixels at scale 1, of a picture with a title
 MIN_SIZE_WITH_LEGEND = (420, 360)  # minimum width and height, in pixels at scale 1, of a picture with a legend
-LEGEND_SHARE = 0.16  # maximum fraction of the picture's height that the legend takes
-MAX_CAPTIONS = 3  # maximum number of captions drawn at once
+LEGEND_SHARE = 0.16  # maximum height of the legend, as a fraction of the picture's height
+MAX_CAPTIONS = 3  # maximum number of captions that are visible at once
 
 
 def scale_for(size: tuple[int, int], part: Part) -> float:
-    """Return the scale of texts and lines for a picture size, rounded to eighths so that shapes stay sharp."""
+    """Return the scale of texts and lines that suits a picture size, rounded to eighths so that shapes stay sharp."""
     usual = USUAL_SIZE[part.kind]
     fitting = min(size[0] / usual[0], size[1] / usual[1])
     return min(MAX_SCALE, max(MIN_SCALE, round(fitting * 8) / 8))
 
 
 class ViewCameras:
-    """Cameras of the panels as given by a look."""
+    """Cameras of the panels in a picture, as given by view settings (a look)."""
 
     def __init__(self, look: Look) -> None:
         self.look = look
@@ -66,7 +66,7 @@ class ViewCameras:
 
 
 class Stage:
-    """Offscreen view of one run: a session with the user's focus, or a bare run without focus."""
+    """Offscreen renderer of one run: of a session with the user's focus, or of a run without a focus."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Stage:
             look: View settings.
             has_legend: Whether to draw a legend if the picture is large enough.
             has_title: Whether to draw a title if the picture is large enough.
-            scale: Scale of texts and lines; None: the one of the look, else the one that suits the size.
+            scale: Scale of texts and lines; None: the scale of the view settings, or the scale that suits the size.
         """
         pygame.font.init()
         self.size, self.part, self.look = size, part, look
@@ -100,7 +100,7 @@ class Stage:
         self.replace(shown)
 
     def replace(self, shown: Session | Run) -> None:
-        """Replace the run; size, part and look stay."""
+        """Show another run, with the same picture size, part of the window and view settings."""
         self.session = session = Session.watching(shown) if isinstance(shown, Run) else shown
         self.scene = MapView(
             lambda: session.run,
@@ -121,7 +121,7 @@ class Stage:
         self.canvas.begin(self.surface, self.scene.palette, self.scale, (-1, -1))
 
     def wear(self, look: Look) -> None:
-        """Change the look from the next picture on; the scale of texts stays the same for all frames of a video."""
+        """Change the view settings from the next picture on, except the scale, which is fixed during a video."""
         self.look = look
         scene, desk, player = self.scene, self.desk, self.desk.player
         scene.palette, scene.layers, scene.views = PALETTES[look.theme], look.layer_state(), ViewCameras(look)
@@ -181,7 +181,7 @@ class Stage:
         return self.surface
 
     def _plan(self) -> "_PictureLayout":
-        """Return the rectangles of title, panels and legend."""
+        """Return the rectangles of title, panels and legend in the picture."""
         if self.part.kind == WINDOW:
             return _PictureLayout(None, None, None)
         width, height = self.size
@@ -221,10 +221,10 @@ class Stage:
     # --- legend -----------------------------------------------------------------------------------
 
     def _legend_rows(self) -> list[list[tuple[str, str, int]]]:
-        """Return the visible layers of the agents, and the heat map, in rows that fit.
+        """Return the entries of the legend (visible layers, heat map), split into rows that fit the picture.
 
         Returns:
-            Rows of (key, name, width in pixels).
+            Rows of entries (key of the layer, name, width in pixels).
         """
         state, scale = self.look.layer_state(), self.scale
         layers = self.scene.agent_layers
@@ -245,9 +245,9 @@ class Stage:
         return rows[: max(1, int(LEGEND_SHARE * self.size[1] / self.px(LEGEND_ROW)))]
 
     def _is_in_legend(self, layer: Layer) -> bool:
-        """Return whether a layer has an entry in the legend: not if the heat map replaces the layer.
+        """Return whether a layer has an entry in the legend; layers hidden by the heat map have none.
 
-        The answer depends only on the look, so it is equal in all frames of a video.
+        The result depends only on the view settings, so the legend is equal in all frames of a video.
         """
         is_hovered = self.look.heat.kind not in ("off", "difference")
         return layer.is_in_legend and not (is_hovered and layer.is_replaced_by_heat)
@@ -311,15 +311,15 @@ class Stage:
 
 @dataclass(frozen=True)
 class _PictureLayout:
-    """Rectangles of title, panels and legend in one picture, in pixels; None for a part that is not drawn."""
+    """Rectangles of title, panels and legend in a picture, in pixels; None for elements that are not drawn."""
 
     title: Box | None
-    panels: Box | None  # None: the layout of the window is used
+    panels: Box | None  # None: panels are where the layout of the window puts them
     legend: Box | None
 
 
 def _panel_layout(area: Box, size: tuple[int, int], scale: float, count: int, map_size: tuple[int, int]) -> Layout:
-    """Return a layout of panels only, without bars, inside a rectangle of the picture.
+    """Return a layout with panels but without bars, inside a rectangle of the picture.
 
     Args:
         area: Rectangle of the panels, in pixels.

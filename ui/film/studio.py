@@ -1,8 +1,8 @@
-"""Studio: the window's handle on a worker process that films the run, or a range of its ticks, in the background.
+"""Handle (in the window) of a worker process that records a video of the run in the background.
 
-The window sends the scenario of the run, then its commands and its current tick; the worker recomputes the run, draws
+The window sends the scenario of the run, then its commands and its current tick. The worker recomputes the run, draws
 it and encodes it. Recording therefore costs the window almost nothing, and if the window is killed the worker still
-finishes the file. When more than `MAX_BEHIND` frames are waiting for the worker, the simulation waits for it.
+finishes the file. If the worker is more than `MAX_BEHIND` frames behind the window, the simulation waits for it.
 
     studio = Studio.film(path, session, options, look)
     studio.follow(session, look)         call once for every frame of the window
@@ -34,24 +34,24 @@ from ui.model.session import Session
 MAX_BEHIND = 300
 """Maximum number of frames that the worker may be behind the window."""
 
-_JOIN_TIMEOUT_S = 20.0  # maximum seconds to wait until the threads have read the remaining output of an ended worker
-_SEND_TIMEOUT_S = 2.0  # maximum seconds that close() waits until the remaining messages are sent
-_MAX_ERROR_LINES = 20  # number of last lines of the worker's standard error that are kept for an error message
+_JOIN_TIMEOUT_S = 20.0  # maximum seconds to wait for the threads that read the remaining output of an ended worker
+_SEND_TIMEOUT_S = 2.0  # maximum seconds to wait until the remaining messages are sent, when the window closes
+_MAX_ERROR_LINES = 20  # number of the last lines of the worker's standard error that are kept for an error message
 
 
 class Studio:
-    """Handle on one worker process, its pipes and its latest report."""
+    """Handle of one worker process that records a video: its pipes, and its latest progress report."""
 
     def __init__(self, job: FilmJob | ExportJob) -> None:
         self.report = Report(path=job.path)
         self.options = job.options
         self.is_stopping = False
         self._replay, self._look = job.replay, job.look
-        # tick that was sent to the worker last, and the tick at which the film began or continued after the last cut
+        # first: tick sent to the worker last; second: tick at which the video starts or continues after the last cut
         self._tick = self._first = job.tick if isinstance(job, FilmJob) else 0
-        self._run: object = None  # branch tree of the followed run, compared by identity
-        self._is_seek_next = False  # whether the next change of the tick is a seek, which is not filmed
-        self._named = named_so_far()  # agent files already known to the worker, which inherits them at its start
+        self._run: object = None  # branch tree of the followed run; another object means another run
+        self._is_seek_next = False  # whether the next change of the tick is a seek, whose ticks are not filmed
+        self._named = named_so_far()  # files of user-defined agents that the worker knows
         self._said: deque[str] = deque(maxlen=_MAX_ERROR_LINES)  # last lines of the worker's standard error
         self._outbox: queue.SimpleQueue[Message | None] = queue.SimpleQueue()  # messages to send; None ends the thread
         self._process = _start_process()
@@ -65,7 +65,7 @@ class Studio:
 
     @classmethod
     def film(cls, path: str | os.PathLike[str], session: Session, options: FilmOptions, look: Look) -> "Studio":
-        """Start filming a session from its current tick on.
+        """Start a worker that records a session from its current tick on.
 
         Args:
             path: File or folder to write.
@@ -87,7 +87,7 @@ class Studio:
         options: FilmOptions,
         look: Look,
     ) -> "Studio":
-        """Start exporting a range of ticks.
+        """Start a worker that records a range of ticks of a run.
 
         Args:
             path: File or folder to write.
@@ -101,7 +101,7 @@ class Studio:
     # --- following the window ---------------------------------------------------------------------
 
     def follow(self, session: Session, look: Look) -> None:
-        """Send the worker the changes of run, look and tick since the last call."""
+        """Send the worker all changes of the run, the view settings and the tick since the last call."""
         if self.is_stopping or self.report.is_done or session.run.is_seeking:
             return
         tick = session.run.furthest
@@ -117,9 +117,9 @@ class Studio:
         self._tick, self._is_seek_next = tick, False
 
     def _send_run_changes(self, session: Session, tick: int) -> None:
-        """Send the whole run if it was replaced, or only its commands if they changed."""
+        """Send the worker the whole run if it was replaced, or only its commands if they have changed."""
         states = states_of(session.run)
-        if (named := named_so_far()) != self._named:  # the commands sent below may refer to the new agents
+        if (named := named_so_far()) != self._named:  # sent before the commands, which may add agents of the new files
             self._named = named
             self._send(Named(named))
         if session.run.tree is not self._run:
@@ -132,12 +132,12 @@ class Studio:
             self._send(Follow(replace(self._replay, scenario=None), tick, is_same_run=True))  # type: ignore[arg-type]
 
     def cut(self) -> None:
-        """Treat the next change of the tick as a seek, whose ticks in between are not filmed."""
+        """Make a cut in the video at the next change of the tick, which is a seek: its ticks are not filmed."""
         self._is_seek_next = True
 
     @property
     def frames_behind(self) -> int:
-        """Return the number of frames that the worker has not filmed yet."""
+        """Return the number of frames by which the worker is behind the window."""
         ticks = self._tick - max(self._first, self.report.tick)
         return max(0, int(ticks / self.options.ticks_per_frame))
 
@@ -147,31 +147,31 @@ class Studio:
         return not (self.report.is_done or self.is_stopping) and self.frames_behind > MAX_BEHIND
 
     def stop(self) -> None:
-        """Finish the file with the current tick as the last one, in the background."""
+        """Tell the worker to film up to the current tick, and to finish the file in the background."""
         if not self.is_stopping:
             self.is_stopping = True
             self._send(Stop())
 
     def cancel(self) -> None:
-        """Stop filming and delete the file."""
+        """Tell the worker to stop recording and to delete the file."""
         self.is_stopping = True
         self._send(Cancel())
 
     def close(self) -> None:
-        """Close the connection; the worker finishes its file by itself, even after this process has ended."""
+        """Close the connection to the worker, which finishes its file by itself, even after this process has ended."""
         self.stop()
         self._outbox.put(None)
         self._threads[0].join(_SEND_TIMEOUT_S)
 
     def reap(self) -> bool:
-        """Close the pipes if the worker process has ended, without waiting; return whether it has ended."""
+        """Return whether the worker process has ended, without waiting for it; if it has ended, close its pipes."""
         if self._process.poll() is None:
             return False
         self._close_pipes()
         return True
 
     def wait(self, seconds: float | None = None) -> Report:
-        """Wait until the file is finished; for tests and commands, not for the window.
+        """Wait until the file is finished. Tests and commands use this, but not the window, which must not block.
 
         Args:
             seconds: Timeout; None: no timeout.
@@ -199,11 +199,11 @@ class Studio:
     # --- pipes ------------------------------------------------------------------------------------
 
     def _send(self, message: Message) -> None:
-        """Put a message into the outbox, from which a thread sends it to the worker."""
+        """Queue a message for the worker, which a thread then sends."""
         self._outbox.put(message)
 
     def _write_messages(self) -> None:
-        """Write messages to the pipe in a thread, because sending a large map would delay a frame of the window."""
+        """Send queued messages to the worker, in a thread, because sending a large map would delay a frame."""
         pipe = self._process.stdin
         assert pipe is not None
         with contextlib.suppress(OSError):
@@ -213,7 +213,7 @@ class Studio:
             pipe.close()
 
     def _listen(self) -> None:
-        """Read the worker's reports in a thread; report a problem if the worker ends without a last report."""
+        """Read the reports of the worker, in a thread; create an error report if the worker ends unexpectedly."""
         pipe = self._process.stdout
         assert pipe is not None
         for line in pipe:
@@ -227,7 +227,7 @@ class Studio:
             self.report = replace(self.report, phase="done", problem=problem)
 
     def _collect_error_lines(self) -> None:
-        """Keep the last lines of the worker's standard error for an error message."""
+        """Keep the last lines of the worker's standard error for an error message, in a thread."""
         pipe = self._process.stderr
         assert pipe is not None
         for line in pipe:
@@ -235,5 +235,5 @@ class Studio:
 
 
 def _start_process() -> "subprocess.Popen[bytes]":
-    """Start a worker process that is detached from the terminal, where Ctrl+C is meant for the window."""
+    """Start a worker process, detached from the terminal, so that Ctrl+C there ends only the window."""
     return child.start("ui.film.worker", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

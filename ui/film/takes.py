@@ -1,7 +1,8 @@
-"""Names and folders of recordings, and the recovery of unfinished ones. This module does not import pygame.
+"""Files of recordings: names, folders, and the list of interrupted recordings. This module does not import pygame.
 
-A video is recorded to a part file such as `talk.mp4.part.mkv`, locked by the process that writes it; a journal entry in
-the settings folder has its path. After a kill the lock is released but the file remains, which marks it as unfinished.
+A video is first recorded to a part file such as `talk.mp4.part.mkv`, which is locked by the process that writes it. A
+journal in the settings folder has the paths of part files. A part file without a lock belongs to a process that was
+killed, so its recording can be finished later.
 """
 
 import hashlib
@@ -21,30 +22,30 @@ from ui.film.options import MKV, MP4, VIDEO_SUFFIXES
 
 PART_SUFFIX = ".part.mkv"
 FOLDER_VARIABLE = "BACKMOVE_RECORDINGS"
-_MAX_NAME = 80  # maximum number of bytes of a file name that are used for the labels of agents
-_MAX_ADDED_BYTES = len(".finishing.webm")  # maximum bytes added to the name of a video while it is being written
+_MAX_NAME = 80  # maximum length of the labels of agents in a file name, in bytes
+_MAX_ADDED_BYTES = len(".finishing.webm")  # length of the longest suffix of temporary files, in bytes
 
 # --- names ----------------------------------------------------------------------------------------
 
 
 def part_of(target: Path) -> Path:
-    """Return the part file to which a video is recorded."""
+    """Return the path of the part file of a video, to which the video is written until it is finished."""
     return target.with_name(target.name + PART_SUFFIX)
 
 
 def target_of(part: Path) -> Path:
-    """Return the target of a part file; an .mkv if the name of the part file has no known suffix."""
+    """Return the path of the finished video for a part file; its suffix is .mkv unless the name has another one."""
     target = part.with_name(part.name.removesuffix(PART_SUFFIX))
     is_known = target.suffix.lower() in VIDEO_SUFFIXES
     return target if is_known else target.with_name(target.name + MKV)
 
 
 def free_name(path: str | os.PathLike[str], promised: Collection[str] = ()) -> Path:
-    """Return the path, or the first of name-2, name-3, ... that is free.
+    """Return an unused path: the requested path, or the first unused of name-2, name-3, ...
 
     Args:
-        path: Wanted path.
-        promised: Absolute paths reserved for recordings in progress, which count as taken.
+        path: Requested path.
+        promised: Absolute paths reserved for recordings in progress, which count as used.
     """
     wanted = Path(path)
     number, tried = 1, wanted
@@ -55,7 +56,7 @@ def free_name(path: str | os.PathLike[str], promised: Collection[str] = ()) -> P
 
 
 def check_place(path: str | os.PathLike[str]) -> None:
-    """Check that a file can be written, to report a problem before the recording begins.
+    """Check that a file can be written, so that a problem is reported before the recording begins.
 
     Raises:
         ConfigError: The name is too long, or the folder is missing or read-only.
@@ -77,24 +78,25 @@ def default_name(labels: Sequence[str], tick: int, suffix: str = MP4, last: int 
     """Return a file name such as lazy-vs-eager-tick-66.mp4 or lazy-vs-eager-ticks-10-30.gif.
 
     Args:
-        labels: Labels of the agents; as many as fit are used.
-        tick: First or only tick.
+        labels: Labels of the agents; labels that would make the name too long are dropped.
+        tick: First tick of the recording, or the tick of a picture.
         suffix: Suffix of the file; "": a folder.
-        last: Last tick of a range; None: there is only one tick.
+        last: Last tick of the recording; None: the name has only one tick.
     """
     words = [re.sub(r"[^\w.+]+", "-", label.replace("*", "")).strip("-.") for label in labels]
     words = [word for word in words if word]
     while len(words) > 1 and len("-vs-".join(words).encode()) > _MAX_NAME:
         words.pop()
     who = shortened("-vs-".join(words), _MAX_NAME).rstrip("-") or "run"
-    who = who if suffix else who.replace(".", "-")  # the text after a dot would be taken for a suffix
+    # the name of a folder has no dots, because the text after a dot would look like a suffix
+    who = who if suffix else who.replace(".", "-")
     when = f"tick-{tick}" if last is None else f"ticks-{tick}-{last}"
     return f"{who}-{when}{suffix}"
 
 
 @dataclass
 class Chosen:
-    """Folder for recordings that the user has chosen in the settings; None: the default folder."""
+    """Setting of the user: the folder for recordings; None: the default folder."""
 
     folder: Path | None = None
 
@@ -105,7 +107,7 @@ CHOSEN = Chosen()
 def recordings_folder() -> Path:
     """Return the folder for recordings and pictures, which may not exist yet.
 
-    The environment variable comes first, then the settings, then the default.
+    The environment variable BACKMOVE_RECORDINGS has priority over the settings, and these over the default.
     """
     named = os.environ.get(FOLDER_VARIABLE)
     if named:
@@ -116,7 +118,7 @@ def recordings_folder() -> Path:
 def usual_folder() -> Path:
     try:
         return Path.home() / "Backmove"
-    except RuntimeError:  # the user has no home folder, as in some containers
+    except RuntimeError:  # the user has no home folder, for example in a container
         return Path.cwd() / "Backmove"
 
 
@@ -125,12 +127,12 @@ def usual_folder() -> Path:
 
 @dataclass(frozen=True)
 class Leftover:
-    """Part file of one interrupted recording."""
+    """Interrupted recording that can be finished from its part file."""
 
     part: Path
-    seconds: float  # seconds of video that can be read
+    seconds: float  # length of the readable video, in seconds
     bytes: int
-    written_at: float  # seconds since 1970
+    written_at: float  # time of the last change, in seconds since 1970
 
     @property
     def target(self) -> Path:
@@ -142,10 +144,10 @@ class Leftover:
 
 
 def recoverable(folders: Iterable[str | os.PathLike[str]] = ()) -> list[Leftover]:
-    """Return the part files of interrupted recordings, the latest first.
+    """Return all interrupted recordings that can be finished, the latest first.
 
-    The recordings folder, the given folders and the paths in the journal are searched. Files that are still being
-    written are left out.
+    Part files are searched in the recordings folder, the given folders and the journal. Files that are still being
+    written are omitted.
     """
     places = {
         part.resolve(): None for folder in (recordings_folder(), *folders) for part in _part_files_in(Path(folder))
@@ -168,14 +170,14 @@ def _leftover_of(part: Path) -> Leftover | None:
         about = part.stat()
     except OSError:
         return None
-    from ui.film.video import seconds_of  # imports the codecs, which are slow to load, only if there is a part file
+    from ui.film.video import seconds_of  # a late import, because the codecs are slow to load
 
     seconds = seconds_of(part)
     return Leftover(part, seconds, about.st_size, about.st_mtime) if seconds > 0 else None
 
 
 def remove_part(part: Path) -> None:
-    """Delete a part file and its journal entry."""
+    """Delete the part file of a recording and its journal entry."""
     with suppress(OSError):
         part.unlink()
     with suppress(OSError):
@@ -186,10 +188,10 @@ def remove_part(part: Path) -> None:
 
 
 def mark_as_written(descriptor: int) -> bool:
-    """Lock a file until it is closed or the program ends; return False if another process holds the lock."""
+    """Lock a part file until it is closed or the program ends; return False if another process has locked it."""
     try:
         return lock(descriptor)
-    except OSError:  # the file system has no locks: then every part file counts as interrupted
+    except OSError:  # the file system has no locks, so every part file counts as interrupted
         return True
 
 
@@ -199,7 +201,7 @@ def is_being_written(part: Path) -> bool:
 
 
 def _journal_folder() -> Path:
-    """Return the folder of the journal, which has one entry with the path of each recording in progress."""
+    """Return the journal of recordings: a folder with one file per recording in progress, which has its path."""
     return config_folder() / "recordings"
 
 
@@ -209,7 +211,7 @@ def _journal_entry(part: Path) -> Path:
 
 
 def enter_journal(part: Path) -> None:
-    with suppress(OSError):  # without an entry, `recoverable` still finds the file in the recordings folder
+    with suppress(OSError):  # part files in the recordings folder are found even without a journal entry
         entry = _journal_entry(part)
         entry.parent.mkdir(parents=True, exist_ok=True)
         entry.write_text(str(part.resolve()), encoding="utf-8")

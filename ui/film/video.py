@@ -1,8 +1,9 @@
-"""Encoding, finishing and reading of video files with PyAV. This module does not import pygame.
+"""Encoding, conversion and reading of video files with PyAV. This module does not import pygame.
 
-A video is recorded to a Matroska part file that is readable up to the last quarter of a second even if the program is
-killed. When the recording ends, the part file is converted to the requested format: the encoded frames are copied into
-an .mp4 or .webm unchanged; a .gif is encoded from them, because its palette depends on the whole clip.
+A video is recorded to a temporary Matroska file, the part file. If the program is killed, the part file is readable
+except for the last quarter of a second. When the recording ends, the part file is converted to the requested format:
+the encoded frames are copied into an .mp4 or .webm unchanged; a .gif is encoded from them, because its palette depends
+on the whole clip.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,19 +21,18 @@ from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 from sim.params import ConfigError
 from ui.film.options import GIF, MP4, PICTURE, WEBM, Encoding
 
-Pixels = npt.NDArray[np.uint32]  # [height, width], 0x00RRGGBB
+Pixels = npt.NDArray[np.uint32]  # picture as an array [height, width] of pixels 0x00RRGGBB
 
-# milliseconds of video per Matroska cluster; the part file lacks up to one cluster of the encoded video
+# milliseconds of video per Matroska cluster: at most this much of a video is lost if the program is killed
 CLUSTER_MS = 250
-# Code of the colour space BT.709, which players assume for HD video. Without the tag, video in BT.601 would be shown
-# with colour errors of up to 40 of 255.
+# Code of the colour space BT.709, which players assume for HD video; with BT.601, colours would be off by up to 40.
 BT709 = 1
 
 # --- encoding -------------------------------------------------------------------------------------
 
 
 class Encoder:
-    """Encoder of pictures into a part file; an error of writing the file is raised as an OSError."""
+    """Encoder of pictures into the part file of a video. If the file cannot be written, methods raise an OSError."""
 
     def __init__(self, file: RawIOBase, size: tuple[int, int], encoding: Encoding, threads: int = 0) -> None:
         """Open the container and the codec.
@@ -49,7 +49,7 @@ class Encoder:
         check_codec(encoding)
         self.size, self.encoding, self.threads = size, encoding, threads
         self.frames = 0
-        self._last: Any = None  # last picture, in the pixel format of the codec
+        self._last: Any = None  # last picture as a PyAV frame, encoded again when the picture is repeated
         self._reformatter = VideoReformatter()
         self._container = av.open(
             file,
@@ -67,7 +67,7 @@ class Encoder:
         context = stream.codec_context
         context.time_base = Fraction(1, encoding.fps)
         context.thread_count = self.threads
-        context.gop_size = 2 * encoding.fps  # one seek point for players every two seconds
+        context.gop_size = 2 * encoding.fps  # a key frame every two seconds, so that players can seek
         if not encoding.is_lossless:
             context.colorspace = context.color_primaries = context.color_trc = BT709
             context.color_range = ColorRange.MPEG
@@ -79,7 +79,7 @@ class Encoder:
         self._encode()
 
     def convert(self, pixels: Pixels) -> Any:
-        """Return the picture in the pixel format of the codec."""
+        """Return a picture as a PyAV frame in the pixel format of the codec."""
         height, width = pixels.shape
         frame = av.VideoFrame.from_numpy_buffer(pixels.view(np.uint8).reshape(height, width, 4), "bgra")
         if self.encoding.is_lossless:
@@ -105,7 +105,7 @@ class Encoder:
             self._container.mux(packet)
 
     def close(self) -> None:
-        """Write the frames held back by the codec, and the index, and close the container."""
+        """Write the frames held back by the codec and the index of the file, and close the file."""
         try:
             for packet in self._stream.encode(None):
                 self._container.mux(packet)
@@ -113,13 +113,13 @@ class Encoder:
             self._container.close()
 
     def abandon(self) -> None:
-        """Close the container without flushing the codec, and ignore errors; for after a failed write."""
+        """Close the file after a failed write: frames held back by the codec are lost, and errors are ignored."""
         with suppress(OSError, av.FFmpegError):
             self._container.close()
 
 
 def check_codec(encoding: Encoding) -> None:
-    """Check that PyAV has the encoder; the wheels of PyAV have all encoders, but builds of a Linux system may not.
+    """Check that PyAV has the encoder, which may be missing if PyAV is a package of a Linux distribution.
 
     Raises:
         ConfigError: The encoder is missing; the message lists the formats that can be recorded.
@@ -135,7 +135,7 @@ def check_codec(encoding: Encoding) -> None:
 
 # --- finishing ------------------------------------------------------------------------------------
 
-Progress = Callable[[float], None]  # callback for the completed fraction, from 0 to 1
+Progress = Callable[[float], None]  # type of a callback that gets the completed fraction, from 0 to 1
 
 
 def _no_progress(share: float) -> None:
@@ -143,11 +143,11 @@ def _no_progress(share: float) -> None:
 
 
 def finish(part: Path, target: Path, progress: Progress = _no_progress) -> None:
-    """Convert a part file to the target, whose suffix chooses the format; delete an incomplete target after an error.
+    """Convert the part file of a video to the requested format; delete an incomplete target after an error.
 
     Args:
         part: Part file.
-        target: File to write.
+        target: File to write; its suffix chooses the format.
         progress: Callback for the completed fraction.
     """
     try:
@@ -162,7 +162,7 @@ def finish(part: Path, target: Path, progress: Progress = _no_progress) -> None:
 
 
 def _copy_frames_to_container(part: Path, target: Path, progress: Progress) -> None:
-    """Copy the encoded frames unchanged into another container.
+    """Copy the encoded frames of a part file into an .mp4, .webm or .mkv, without encoding them again.
 
     Matroska rounds times to milliseconds, so the exact time of every frame is computed from its index.
     """
@@ -184,7 +184,7 @@ def _copy_frames_to_container(part: Path, target: Path, progress: Progress) -> N
 
 
 def _complete_packets(source: Any, stream: Any) -> Iterator[Any]:
-    """Yield the complete packets of a file; the file may end in the middle of a packet."""
+    """Yield the complete packets of a video file, which may end in the middle of a packet."""
     try:
         for packet in source.demux(stream):
             if packet.size and packet.pts is not None and not packet.is_corrupt:
@@ -194,7 +194,7 @@ def _complete_packets(source: Any, stream: Any) -> Iterator[Any]:
 
 
 def pictures(part: Path) -> Iterator[Any]:
-    """Yield the decoded frames of a video, as many as can be read."""
+    """Yield the decoded frames of a video file, up to its end or its first damaged frame."""
     with av.open(str(part)) as source:
         stream = source.streams.video[0]
         stream.thread_type = "AUTO"
@@ -205,13 +205,13 @@ def pictures(part: Path) -> Iterator[Any]:
 
 
 def count_pictures(path: Path) -> int:
-    """Return the number of frames of a video, without decoding them."""
+    """Return the number of frames of a video file, without decoding the frames."""
     with av.open(str(path)) as source:
         return sum(1 for _ in _complete_packets(source, source.streams.video[0]))
 
 
 def seconds_of(path: Path) -> float:
-    """Return the seconds of video that can be read from a file; 0 if the file is no video."""
+    """Return the length of the readable video in a file, in seconds; 0 if the file is no video."""
     try:
         with av.open(str(path)) as file:
             rate = file.streams.video[0].average_rate or 30
@@ -221,9 +221,9 @@ def seconds_of(path: Path) -> float:
 
 
 def _make_gif(part: Path, target: Path, progress: Progress) -> None:
-    """Compute one palette for the whole clip, then encode the clip with it.
+    """Convert a part file to a .gif with one colour palette for the whole clip.
 
-    The part file is decoded twice, so that the frames need not be kept in memory.
+    The part file is decoded twice, for the palette and for the frames, so that frames need not be kept in memory.
     """
     total = max(1, count_pictures(part))
     palette = _palette(part, lambda done: progress(0.5 * done / total))
@@ -251,14 +251,14 @@ def _palette(part: Path, progress: Callable[[int], None]) -> Any:
         if graph is None:
             graph = _empty_filter_graph()
             source = graph.add_buffer(template=None, **_shape(frame))
-            # No entry is reserved for transparency, because these pictures have none.
+            # All 256 entries are used for colours; none is reserved for transparency, which these pictures do not have.
             maker = graph.add("palettegen", "stats_mode=full:reserve_transparent=0")
             sink = graph.add("buffersink")
             source.link_to(maker)
             maker.link_to(sink)
             graph.configure()
         graph.push(_opaque_frame(frame))
-        for _ in _ready(sink):  # the filter consumes frames only when it is polled; its palette comes after the last
+        for _ in _ready(sink):  # polling makes the filter consume the frame; the palette follows after the last frame
             raise AssertionError("a palette before the end of the clip")
         progress(index)
     if graph is None:
@@ -268,12 +268,12 @@ def _palette(part: Path, progress: Callable[[int], None]) -> Any:
 
 
 def _empty_filter_graph() -> Any:
-    """Return an empty filter graph, typed as Any: PyAV's annotations lack the format names that its code accepts."""
+    """Return an empty filter graph, typed as Any, because PyAV's annotations do not allow names of formats."""
     return av.filter.Graph()
 
 
 def _frames_in_palette(part: Path, palette: Any) -> Iterator[Any]:
-    """Yield the frames in the colours of the palette, without dithering, because the pictures have flat colours."""
+    """Yield the frames of a part file in the colours of the palette, without dithering."""
     graph = None
     for frame in pictures(part):
         if graph is None:
@@ -297,7 +297,7 @@ def _frames_in_palette(part: Path, palette: Any) -> Iterator[Any]:
 
 
 def _ready(sink: Any) -> Iterator[Any]:
-    """Yield the frames that a filter graph has completed."""
+    """Yield the frames that a filter graph has completed, without waiting for more."""
     while True:
         try:
             yield sink.pull()
@@ -306,12 +306,12 @@ def _ready(sink: Any) -> Iterator[Any]:
 
 
 def _opaque_frame(frame: Any) -> Any:
-    """Return the frame with BGRA pixels, the format that the palette filters require."""
+    """Return the frame with BGRA pixels, the pixel format that the palette filters need."""
     solid = frame.reformat(format="bgra")
     solid.pts, solid.time_base = frame.pts, frame.time_base
     return solid
 
 
 def _shape(frame: Any) -> dict[str, Any]:
-    """Return the options of a filter buffer for frames like this one."""
+    """Return the options of a filter input for frames of this size and time base."""
     return {"width": frame.width, "height": frame.height, "format": "bgra", "time_base": frame.time_base}

@@ -1,4 +1,4 @@
-"""Worker process that films for a window: it recomputes the run, draws it and encodes it (see ui/film/studio.py)."""
+"""Worker process that records a video for a window: it recomputes the run, draws it and encodes the frames."""
 
 import contextlib
 import json
@@ -17,13 +17,13 @@ from sim.params import ConfigError
 from ui.film.film import Cancelled, Film, begin_film, export
 from ui.film.messages import Cancel, CutTo, ExportJob, FilmJob, Follow, Message, Named, Report, RunTo, Stop, Wear
 
-REPORT_INTERVAL_S = 0.1  # seconds between two progress reports
-MAX_THREADS = 4  # maximum number of threads of the codec
-_NICE_INCREMENT = 5  # by how much the POSIX priority is lowered, so that the window has priority
+REPORT_INTERVAL_S = 0.1  # seconds between two progress reports to the window
+MAX_THREADS = 4  # maximum number of threads that the codec uses
+_NICE_INCREMENT = 5  # niceness of the worker process, so that the window has priority
 
 
 class _Inbox:
-    """Queue of messages from the window, read in a thread; the end of the pipe (the window closed) counts as `Stop`."""
+    """Queue of messages from the window, filled by a thread. If the window closes the pipe, that counts as `Stop`."""
 
     def __init__(self, pipe: BinaryIO) -> None:
         self._pipe = pipe
@@ -32,7 +32,7 @@ class _Inbox:
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
-        """Read messages from the pipe into the queue, in a thread."""
+        """Read messages from the pipe into the queue until the pipe is closed; runs in a thread."""
         message: Message
         try:
             while True:
@@ -43,14 +43,14 @@ class _Inbox:
             self._messages.put(Stop())
 
     def next(self, patience_s: float | None = None) -> Message | None:
-        """Return the next message; None if none arrives within `patience_s` seconds (None: wait without limit)."""
+        """Return the next message, or None after `patience_s` seconds without one (None: wait without limit)."""
         try:
             return self._messages.get(timeout=patience_s)
         except queue.Empty:
             return None
 
     def messages(self, patience_s: float | None = None) -> Iterator[Message | None]:
-        """Yield all messages up to `Stop` or `Cancel`, and None after every `patience_s` seconds without a message."""
+        """Yield all messages before `Stop` or `Cancel`, and None after every `patience_s` seconds without a message."""
         while not isinstance(message := self.next(patience_s), Stop | Cancel):
             yield message
 
@@ -62,8 +62,8 @@ class _Reporter:
     pipe: BinaryIO
     report: Report = field(default_factory=Report)
     film: Film | None = None
-    end: int | None = None  # tick after the last one of an export; None: end of the run, or no export
-    _told: Report | None = None  # report that was sent last
+    end: int | None = None  # tick after the last tick of an export; None: the end of the run, or no export
+    _told: Report | None = None  # last report sent; an equal report is not sent again
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
@@ -79,11 +79,11 @@ class _Reporter:
         with self._lock:
             if self.film is not None and not self.report.is_done:
                 self.report = replace(self.report, **self._progress(self.film))
-            # `changes` are applied last, so that path and size of the finished file replace those of the part file
+            # applied last, so that path and size of the finished file replace the values of the part file
             self.report = replace(self.report, **changes)
             if self.report != self._told:
                 self._told = self.report
-                with contextlib.suppress(OSError):  # the window may have closed
+                with contextlib.suppress(OSError):  # the window may have closed the pipe
                     self.pipe.write(json.dumps(asdict(self.report)).encode() + b"\n")
                     self.pipe.flush()
 
@@ -96,22 +96,22 @@ class _Reporter:
         return {**about, "path": str(film.recorder.target)}
 
     def finishing(self, share: float) -> None:
-        """Store the progress of finishing the file, from 0 to 1; the thread sends it."""
+        """Store the progress of converting the file, from 0 to 1; the reporting thread sends it."""
         self.report = replace(self.report, phase="finishing", share=share)
 
     def done(self, **changes: Any) -> None:
-        """Stop the regular reports and send the last one."""
+        """Stop the regular reports and send a last report with these changes."""
         self._has_ended.set()
         self.tell(phase="done", **changes)
 
 
 def main() -> int:
-    """Do the job (a film or an export) in the first message on standard input, and return the exit code."""
+    """Do the job (recording or export) that arrives as first message on standard input; return the exit code."""
     load_named_before()
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints of other code must not mix with the reports
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints go to standard error, so as not to mix with reports
     if hasattr(os, "nice"):
-        os.nice(_NICE_INCREMENT)  # the window has priority
+        os.nice(_NICE_INCREMENT)  # lowers the priority of this process below that of the window
     inbox, reporter = _Inbox(sys.stdin.buffer), _Reporter(out)
     job = inbox.next()
     if isinstance(job, FilmJob | ExportJob):
@@ -127,7 +127,7 @@ def main() -> int:
 
 
 def _film(job: FilmJob, inbox: _Inbox, reporter: _Reporter) -> None:
-    """Film the run of the window, as its messages demand, until it stops or cancels the recording."""
+    """Record the run of the window, following its messages, until the window stops or cancels the recording."""
     film = begin_film(job.replay, job.path, job.tick, job.options, job.look, _threads())
     film.is_cancelled = lambda: inbox.is_cancelled
     reporter.film = film
@@ -137,9 +137,9 @@ def _film(job: FilmJob, inbox: _Inbox, reporter: _Reporter) -> None:
             if message is not None:
                 _apply_message(film, message)
             if film.recorder.status.problem:
-                break  # report the problem now, not only when the user stops the recording
+                break  # report the failure at once, not only when the user stops the recording
     except BaseException:
-        film.recorder.stop()  # close the part file, so that it can be recovered after an unexpected error
+        film.recorder.stop()  # close the part file, so that the recording can be recovered after the error
         raise
     if inbox.is_cancelled:
         film.recorder.discard()
@@ -151,12 +151,12 @@ def _film(job: FilmJob, inbox: _Inbox, reporter: _Reporter) -> None:
 
 
 def _threads() -> int:
-    """Return the number of threads for the codec; one processor is left to the window."""
+    """Return the number of threads for the codec, which leaves one processor to the window."""
     return max(1, min(MAX_THREADS, (os.cpu_count() or 2) - 1))
 
 
 def _apply_message(film: Film, message: Message) -> None:
-    """Do what a message of the window asks for: follow commands, film up to a tick, cut, or change the look."""
+    """Apply a message of the window to the film: change the run, film up to a tick, cut, or change the view."""
     match message:
         case Named(files):
             load_named_before(files)
@@ -171,7 +171,7 @@ def _apply_message(film: Film, message: Message) -> None:
 
 
 def _export(job: ExportJob, inbox: _Inbox, reporter: _Reporter) -> None:
-    """Film a range of ticks until it is complete or the window cancels the export."""
+    """Record a range of ticks until the range is complete or the window cancels the export."""
     reporter.end = job.ticks[1]
     threading.Thread(target=_listen_for_cancel, args=(inbox,), daemon=True).start()
 
@@ -198,9 +198,9 @@ def _export(job: ExportJob, inbox: _Inbox, reporter: _Reporter) -> None:
 
 
 def _listen_for_cancel(inbox: _Inbox) -> None:
-    """Read messages until one of them ends the job.
+    """Wait for a message that cancels the export, in a thread.
 
-    `Cancel` sets `inbox.is_cancelled`; an export continues after `Stop`, which also arrives if the window closes.
+    An export continues after `Stop`, which also arrives if the window closes.
     """
     for _ in inbox.messages():
         pass

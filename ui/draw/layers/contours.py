@@ -34,7 +34,7 @@ def lines_of(contours: Limits, free: npt.NDArray[np.bool_], width: int) -> Lines
         that are joined by lines, as indices.
     """
     limits, land = contours.reshape(-1, width), free.reshape(-1, width)
-    # (x, y): cells whose right neighbour was entered under another limit; (u, v): the same for the lower neighbour
+    # cells (x, y) whose right neighbour, and cells (u, v) whose lower neighbour, was entered under another limit
     y, x = np.nonzero((limits[:, 1:] != limits[:, :-1]) & land[:, 1:] & land[:, :-1])
     v, u = np.nonzero((limits[1:] != limits[:-1]) & land[1:] & land[:-1])
     begin_x, begin_y = np.concatenate([x + 0.5, u - 0.5]), np.concatenate([y - 0.5, v + 0.5])
