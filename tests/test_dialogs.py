@@ -953,7 +953,7 @@ def test_a_gif_is_offered_only_rates_that_it_can_have(host: FakeHost) -> None:
     choice_of(dialog, "format").choose("gif")
     rate = choice_of(dialog, "frames_per_second")
     assert [value for value, _ in rate.options] == ["10", "20", "25", "50"] and rate.chosen == "50"
-    assert "a gif cannot have 60" in dialog.form._row("frames_per_second").problem
+    assert "a gif does not support 60" in dialog.form._row("frames_per_second").problem
     dialog.rebuild()
     rate = choice_of(dialog, "frames_per_second")
     assert len(rate.options) == 4 and rate.chosen == "50", "also after the window has changed"

@@ -161,7 +161,7 @@ def test_a_missing_encoder_is_named_with_what_can_be_recorded_all_the_same(tmp_p
     folder.mkdir()
     with pytest.raises(ConfigError) as caught:
         Recorder(folder / "talk.mp4", (64, 48))
-    assert str(caught.value) == ".mp4: the encoder libx264 is missing here; what can be recorded: .webm, .png"
+    assert str(caught.value) == ".mp4: the encoder libx264 is not installed; available formats: .webm, .png"
     assert not list(folder.iterdir()), "nothing half-made is left"
     recorder = Recorder(folder / "talk.webm", (64, 48))
     recorder.add(np.zeros((48, 64), np.uint32))

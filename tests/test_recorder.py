@@ -305,7 +305,9 @@ def test_a_full_disk_stops_the_recording_and_keeps_what_is_there(tmp_path: Path)
     went_on, message = out.splitlines()
     assert 10 < int(went_on.split()[0]) < 2000
     part = tmp_path / "talk.mp4.part.mkv"
-    assert message == f"{tmp_path / 'talk.mp4'}: the recording stopped: File too large; what was recorded is in {part}"
+    assert (
+        message == f"{tmp_path / 'talk.mp4'}: the recording stopped: File too large; the recording so far is in {part}"
+    )
     found = recoverable([tmp_path])
     assert [leftover.part for leftover in found] == [part] and found[0].seconds > 0.3
     clip = read(recover(part))
@@ -358,7 +360,7 @@ def test_leftovers_that_are_none(tmp_path: Path) -> None:
     for name, text in (
         ("a.mp4.part.mkv", "no picture"),
         ("c.mp4.part.mkv", "no such file"),
-        ("a.mp4", "expected a recording"),
+        ("a.mp4", "expected an unfinished recording"),
     ):
         with pytest.raises(ConfigError, match=text):
             recover(tmp_path / name)
@@ -499,7 +501,7 @@ def test_a_studio_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyP
     report = bad.wait(PATIENCE_S)
     assert report.is_done and "cannot be written" in report.problem
     report = dead.wait(PATIENCE_S)
-    assert report.is_done and "ended early" in report.problem
+    assert report.is_done and "ended unexpectedly" in report.problem
     assert not dead.must_wait and not bad.must_wait
 
 
@@ -538,7 +540,7 @@ def test_f9_records_and_tells_what_came_of_it(tmp_path: Path) -> None:
 
     def is_told() -> bool:
         app.frame(0.0)
-        done[:] = [text for text in app.window.state.messages.texts() if text.startswith("recorded ")]
+        done[:] = [text for text in app.window.state.messages.texts() if text.startswith("Recorded ")]
         return bool(done)
 
     until(is_told)
@@ -574,7 +576,7 @@ def test_who_records_while_nothing_runs_is_told_how_to_run(is_running: bool) -> 
         app.window.player.play()
     press(app, pygame.K_F9)
     press(app, pygame.K_RETURN)
-    assert ("Space runs" in told(app, "recording to")) == (not is_running)
+    assert ("Space starts the run" in told(app, "Recording to")) == (not is_running)
 
 
 def told(app: App, beginning: str) -> str:
@@ -597,7 +599,10 @@ def usual(**more: str | int) -> dict[str, Value]:
 
 def test_a_folder_that_vanishes_stops_the_recording_with_one_message(tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
-    for kind, lost in (("mp4", ".part.mkv is gone, and what was recorded"), ("png", "is gone, and the pictures")):
+    for kind, lost in (
+        ("mp4", ".part.mkv was deleted, so the recording is lost"),
+        ("png", "was deleted, so the pictures are lost"),
+    ):
         app = make_app(setup(script=()))
         app.window.recording.begin(usual(format=kind))
         filming = app.window.recording.filming
@@ -622,9 +627,9 @@ def test_names_that_are_taken_are_told_once_each(tmp_path: Path) -> None:
     for _ in range(2):
         app.window.recording.export(usual(from_tick=1, to_tick=2))
     names = [f"a0-vs-a1-ticks-1-2-{number}.mp4" for number in (2, 3)]
-    assert [text.removeprefix("exporting ticks 1 to 2 to ") for text in app.window.state.messages.texts()] == names
+    assert [text.removeprefix("Exporting ticks 1 to 2 to ") for text in app.window.state.messages.texts()] == names
     for name in names:
-        assert told(app, f"recorded {folder / name}").endswith("kB")
+        assert told(app, f"Recorded {folder / name}").endswith("kB")
     assert (folder / "a0-vs-a1-ticks-1-2.mp4").read_text() == "mine"
 
 
@@ -633,8 +638,8 @@ def test_a_range_of_one_tick_is_a_video_of_one_frame(tmp_path: Path) -> None:
     app.session.advance(4)
     app.window.recording.export(usual(from_tick=2, to_tick=2, format="gif", frames_per_second="25"))
     path = tmp_path / "recordings" / "a0-vs-a1-ticks-2-2.gif"
-    assert told(app, "exporting") == f"exporting tick 2 to {path.name}"
-    size = told(app, "recorded").removeprefix(f"recorded {path}: 1 frame, ")
+    assert told(app, "Exporting") == f"Exporting tick 2 to {path.name}"
+    size = told(app, "Recorded").removeprefix(f"Recorded {path}: 1 frame, ")
     assert size == size_text(path.stat().st_size) and read(path).count == 1
 
 
@@ -642,7 +647,7 @@ def test_a_recording_stopped_at_its_first_tick_is_one_frame(tmp_path: Path) -> N
     app = make_app(setup(script=()))
     app.window.recording.begin(usual())
     app.window.recording.stop()
-    assert ": 1 frame, " in told(app, "recorded")
+    assert ": 1 frame, " in told(app, "Recorded")
 
 
 @pytest.mark.parametrize("key", [pygame.K_F9, pygame.K_e])

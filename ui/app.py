@@ -182,7 +182,7 @@ class App:
             window.say(text)
         told.lasting.clear()
         if told.alarms and window.dialogs.dialog is None:
-            window.dialogs.complain(ConfigError(told.alarms), "The run is not what it was")
+            window.dialogs.complain(ConfigError(told.alarms), "Replay does not match the saved run")
             told.alarms.clear()
 
     def _notify_hidden_panels(self) -> None:
@@ -190,8 +190,8 @@ class App:
         hidden = max(0, len(self.session.run.panels) - MAX_PANELS)
         if hidden > self._hidden:
             self.window.say(
-                f"{hidden} of {MAX_PANELS + hidden} panels {'is' if hidden == 1 else 'are'} hidden: "
-                "take a branch off the screen ({key:hide_branch}) or remove agents ({key:remove_agent})"
+                f"{hidden} of {MAX_PANELS + hidden} panels {'is' if hidden == 1 else 'are'} hidden. "
+                "To see more of them, hide a branch ({key:hide_branch}) or remove an agent ({key:remove_agent})."
             )
         self._hidden = hidden
 

@@ -17,10 +17,10 @@ from ui.commands.window import Window
 from ui.dialogs.fault import FaultBox
 from ui.model.faults import MAX_IN_A_ROW, Fault, ThreadFaults, complain_on_terminal, fault_of, keep_report, report
 
-COMMAND = "a command was carried out"
-TICK = "time passed"
-DRAW = "the window was drawn"
-THREAD = "something was done beside the window"
+COMMAND = "carrying out a command"
+TICK = "advancing the run"
+DRAW = "drawing the window"
+THREAD = "working in the background"
 
 
 class Safety:

@@ -70,7 +70,7 @@ def open_window(settings: Settings) -> pygame.Surface:
     except pygame.error as error:
         raise ConfigError(f"the window cannot be opened: {error}{_WINDOWLESS_HINT}") from error
     if pygame.display.get_driver() in _SCREENLESS_DRIVERS and not os.environ.get("SDL_VIDEODRIVER"):
-        raise ConfigError(f"expected a screen for the window, found none (is DISPLAY set?){_WINDOWLESS_HINT}")
+        raise ConfigError(f"the window cannot be opened: no screen was found (is DISPLAY set?){_WINDOWLESS_HINT}")
     pygame.font.init()
     pygame.key.set_repeat(300, 40)
     desktop = pygame.display.get_desktop_sizes()[0]
@@ -212,7 +212,7 @@ def made_data(window: pygame.Surface, settings: Settings, scenario: Scenario) ->
         return True
     canvas, job = Canvas(), Job(lambda job: prepare(scenario, job.told))
     while not job.wait(0.05):
-        _draw_splash(window, canvas, settings, "Computing what the agents need (Esc stops it)", job.share or 0.0)
+        _draw_splash(window, canvas, settings, "Computing what the agents need (Esc cancels)", job.share or 0.0)
         for event in pygame.event.get((pygame.QUIT, pygame.KEYDOWN)):
             if event.type == pygame.QUIT:
                 raise SystemExit(0)
@@ -267,7 +267,7 @@ def _run(surface: pygame.Surface, settings: Settings, path: Path | None, complai
     try:
         _loop(app, kept_settings)
     except Exception as error:
-        app.safety.caught("a frame came to its end", error)
+        app.safety.caught("finishing a frame", error)
         return _exit_after_crash(app)
     except KeyboardInterrupt:  # Ctrl+C in the terminal: the journal stays on disk, so the session can be restored
         _close_background_work(app)
@@ -312,7 +312,7 @@ def _open_first_run(
         opened = first_setup(path)
         _compile_run_parts(surface, settings, painter, kinds_of(opened))
         if not made_data(surface, settings, opened.scenario):
-            stopped = f"{opened.path.name} was not opened: computing what its agents need was stopped"
+            stopped = f"{opened.path.name} was not opened, because you cancelled the computation for its agents"
             path, opened = None, first_setup(None)
             _compile_run_parts(surface, settings, painter, kinds_of(opened))
             made_data(surface, settings, opened.scenario)

@@ -31,13 +31,13 @@ from ui.draw.warm_pictures import warm_crowd_picture, warm_first_picture, warm_p
 
 
 def _first_picture_part(kind: str, key: str) -> Part:
-    return Part(key, "the map as it is drawn", lambda: warm_first_picture(kind))
+    return Part(key, "map drawing", lambda: warm_first_picture(kind))
 
 
 FIRST_PICTURE = _first_picture_part("tb-wa", "first-picture")
 LEARNERS_PICTURE = _first_picture_part("lrta", "first-picture-learning")
-CROWD_PICTURE = Part("crowd-picture", "crowds as they are drawn", warm_crowd_picture)
-DRAWING = Part("drawing", "everything that can be drawn", warm_pictures)
+CROWD_PICTURE = Part("crowd-picture", "crowd drawing", warm_crowd_picture)
+DRAWING = Part("drawing", "all other drawing", warm_pictures)
 
 
 def _warm_timeline() -> None:
@@ -47,7 +47,7 @@ def _warm_timeline() -> None:
     line.advance(3)
 
 
-TIME = Part("time", "the line of time", _warm_timeline)
+TIME = Part("time", "the timeline", _warm_timeline)
 
 
 def first_pictures(kinds: Iterable[str]) -> list[Part]:

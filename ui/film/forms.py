@@ -22,45 +22,45 @@ from ui.film.options import (
 from ui.widgets.forms import ParamForm
 
 PANEL = "focused panel"
-AS_WINDOW = "as the window"
+AS_WINDOW = "window size"
 
 FORMAT = Param(
     "format",
     str,
     "mp4",
-    "mp4 for talks and messengers, webm for the web, gif for reports, png: a folder of pictures",
+    "mp4 for talks and chats, webm for the web, gif for reports, png for a folder of pictures",
     choices=("mp4", "webm", "gif", "png"),
 )
-PART = Param("part", str, "panels", "what of the window is recorded", choices=(WINDOW, "panels", PANEL))
+PART = Param("part", str, "panels", "part of the window to record", choices=(WINDOW, "panels", PANEL))
 SIZE = Param(
     "size",
     str,
     "1280 x 720",
-    "in pixels; it stays the same whatever becomes of the window",
+    "in pixels; it does not change when the window is resized",
     choices=(AS_WINDOW, "640 x 360", "1280 x 720", "1920 x 1080"),
 )
 RATE = Param(
     "frames_per_second",
     str,
     "30",
-    "of the video; a gif has 10, 20, 25 or 50",
+    "of the video; a gif supports 10, 20, 25 or 50",
     choices=("10", "20", "25", "30", "50", "60"),
 )
 TICKS = Param(
     "ticks_per_frame",
     str,
     "1",
-    "how fast the run passes in the video; 1/4: four frames a tick, agents glide",
+    "speed of the run in the video; 1/4 means four frames per tick, with smooth moves",
     choices=("1/4", "1/2", "1", "2", "5", "10", "100"),
 )
-CAPTIONS = Param("captions", bool, False, "say what happens: edits and restarts, with their ticks")
-LEGEND = Param("legend", bool, True, "a strip that explains the marks")
+CAPTIONS = Param("captions", bool, False, "show captions for edits and restarts, with their ticks")
+LEGEND = Param("legend", bool, True, "show a legend of the visible layers")
 EXACT = Param(
-    "exact_colours", bool, False, "every pixel as it was; larger, and many browsers and phones cannot play it"
+    "exact_colours", bool, False, "lossless colours; files are larger, and many browsers and phones cannot play them"
 )
 FIRST = Param("from_tick", int, 0, "the first tick of the video", 0)
 LAST = Param("to_tick", int, 0, "the last tick of the video", 0)
-WITH_PARENT = Param("beside_parent", bool, False, "the branch and the one it comes from, side by side")
+WITH_PARENT = Param("beside_parent", bool, False, "show the branch and its parent side by side")
 
 PARAMS = (
     FORMAT,
@@ -85,7 +85,7 @@ def options_of(values: Mapping[str, Value], window_size: tuple[int, int], panel:
 
     Args:
         values: Values by parameter name.
-        window_size: Size of the window in pixels, for the choice "as the window".
+        window_size: Size of the window in pixels, for the choice "window size".
         panel: Index of the focused panel, from 0.
     """
     size = even(window_size)
@@ -148,14 +148,14 @@ class RecordDialog(FormDialog):
         current = str(self.values[RATE.name])
         rates = rates_of(self.values)
         chosen = current if current in rates else str(nearest_gif_rate(int(current)))
-        remark = "" if chosen == current else f"a gif cannot have {current}: {chosen} is the nearest that it can"
+        remark = "" if chosen == current else f"a gif does not support {current}; {chosen} is the nearest rate"
         self.values[RATE.name] = chosen
         self.form.offer(RATE.name, rates, chosen, remark)
 
     def _title_hint(self, host: Host) -> str:
         """Return the text that follows the title of the dialog: which ticks will be recorded."""
-        hint = "; {key:record} stops. {key:export_video}: ticks that have passed"
-        return f"from tick {host.session.tick:,} on" + host.commands.worded(hint)
+        hint = "; {key:record} stops it. For past ticks, use {key:export_video}"
+        return f"starts at tick {host.session.tick:,}" + host.commands.worded(hint)
 
     def update(self, seconds: float = 1 / 60) -> None:
         super().update(seconds)
@@ -196,7 +196,7 @@ class ExportDialog(RecordDialog):
         super().__init__(host, begin)
 
     def _title_hint(self, host: Host) -> str:
-        return "of any ticks of the run; the window can be used meanwhile"
+        return "any ticks of the run; you can continue to work meanwhile"
 
     def build(self) -> None:
         if FIRST not in self.params:

@@ -15,10 +15,16 @@ FOLDER = "folder"  # output format: a folder of numbered pictures instead of a f
 KINDS = (*VIDEO_SUFFIXES, PICTURE)
 
 DRAFT, NORMAL, HIGH = "draft", "normal", "high"
-FPS = Param("fps", int, 30, "frames in a second of video", 1, 240)
-PRESET = Param("preset", str, NORMAL, "quick and large, or slow and small", choices=(DRAFT, NORMAL, HIGH))
-HOLD = Param("hold", float, 0.0, "seconds for which the video stands still at an edit or a restart", 0.0, 60.0)
-EXACT = Param("exact_colours", bool, False, "every pixel as it was (yuv444p, lossless); many browsers cannot play it")
+FPS = Param("fps", int, 30, "frames per second of video", 1, 240)
+PRESET = Param(
+    "preset",
+    str,
+    NORMAL,
+    "quality of the picture; better quality takes longer to encode",
+    choices=(DRAFT, NORMAL, HIGH),
+)
+HOLD = Param("hold", float, 0.0, "seconds for which the video pauses at an edit or a restart", 0.0, 60.0)
+EXACT = Param("exact_colours", bool, False, "lossless colours (yuv444p); many browsers cannot play such files")
 
 GIF_RATES = (50, 25, 20, 10)
 """Frame rates of a .gif: the delay is a whole number of hundredths of a second, and long enough for browsers."""

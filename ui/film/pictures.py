@@ -100,7 +100,7 @@ def _look(dressing: ViewOverrides, scale: int) -> Look:
 def _checked(size: tuple[int, int]) -> tuple[int, int]:
     """Return the size of a picture unchanged; raise a ConfigError if the picture would be too large."""
     if max(size) > 2 * MAX_PICTURE_SIDE or size[0] * size[1] > 4 * MAX_PIXELS:
-        raise ConfigError(f"a picture of {size[0]} x {size[1]} pixels is too large; take a smaller scale")
+        raise ConfigError(f"a picture of {size[0]} x {size[1]} pixels is too large; choose a smaller scale")
     return size
 
 
@@ -163,7 +163,7 @@ def _arrive(session: Session) -> None:
 
 def _require_panel(dressing: ViewOverrides, key: PanelKey) -> None:
     if all(panel.key != key for panel in dressing.desk.session.run.panels):
-        raise ConfigError("there is no panel to take a picture of: {key:add_agent} adds an agent")
+        raise ConfigError("there is no panel to save as a picture; add an agent first ({key:add_agent})")
 
 
 def _label(dressing: ViewOverrides, panel: PanelKey) -> str:

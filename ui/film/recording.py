@@ -81,8 +81,8 @@ class Recording:
         options = options_of(values, desk.scene.layout.size, desk.session.panel_of(desk.session.focused_key))
         target = self._target(values)
         self.filming = Studio.film(target, desk.session, options, self.dressing.look())
-        keys = "{key:record} stops" if desk.player.clock.is_running else "{key:play} runs, {key:record} stops"
-        desk.say(f"recording to {target.name} in {target.parent}; {keys}")
+        keys = "{key:record} stops" if desk.player.clock.is_running else "{key:play} starts the run, {key:record} stops"
+        desk.say(f"Recording to {target.name} in {target.parent}. {keys} the recording.")
 
     def _target(self, values: Values, last: int | None = None) -> Path:
         """Return an unused path in the recordings folder, named after the agents and ticks of the recording.
@@ -158,7 +158,7 @@ class Recording:
         target = self._target(values, last)
         self.exports.append(Studio.export(target, replay_of(session.run, branches), (first, last + 1), options, look))
         what = f"ticks {first:,} to {last:,}" if last > first else f"tick {first:,}"
-        desk.say(f"exporting {what} to {target.name}")
+        desk.say(f"Exporting {what} to {target.name}")
 
     # --- updates once a frame ---------------------------------------------------------------------
 
@@ -185,10 +185,10 @@ class Recording:
         if report.problem:
             self.desk.say(report.problem)
         elif report.is_cancelled:
-            self.desk.say("export cancelled")
+            self.desk.say("Export cancelled")
         else:
             length = "1 frame" if report.frames == 1 else f"{report.seconds:.1f} s"
-            self.desk.say(f"recorded {report.path}: {length}, {size_text(report.bytes)}")
+            self.desk.say(f"Recorded {report.path}: {length}, {size_text(report.bytes)}")
 
     def close(self) -> None:
         """Stop the recording because the window closes; worker processes finish their files by themselves."""
@@ -208,16 +208,16 @@ class Recording:
         found = takes.recoverable()
         if not found or is_busy:
             return
-        text = "A recording was not finished because the program ended:\n" if len(found) == 1 else ""
-        text = text or f"{len(found)} recordings were not finished because the program ended:\n"
+        text = "A recording was interrupted because the program ended:\n" if len(found) == 1 else ""
+        text = text or f"{len(found)} recordings were interrupted because the program ended:\n"
         text += "\n".join(str(leftover) for leftover in found[:5])
         parts = [leftover.part for leftover in found]
         answers = (
-            ("Throw away", partial(self._discard_parts, parts), "danger"),
+            ("Discard", partial(self._discard_parts, parts), "danger"),
             ("Later", _nothing, ""),
             ("Finish", partial(self._recover, parts), "main"),
         )
-        self.host.show(Question(self.host, "Unfinished recordings", text, answers))
+        self.host.show(Question(self.host, "Interrupted recordings", text, answers))
 
     def _recover(self, parts: list[Path]) -> None:
         """Finish the part files of interrupted recordings, and notify the user of each result."""
@@ -225,7 +225,7 @@ class Recording:
 
         for part in parts:
             try:
-                self.desk.say(f"finished {recover(part)}")
+                self.desk.say(f"Finished {recover(part)}")
             except ConfigError as error:
                 self.desk.say(error.problems[0])
 
@@ -271,7 +271,7 @@ class Recording:
         width = canvas.text_width(text, 13, "mono") + px(34)
         box = (right - width, middle - px(13), width, px(26))
         is_filming = studio is self.filming
-        tip = f"{studio.report.path}. " + ("Click: stop" if is_filming else "Click: cancel" if action else "")
+        tip = f"{studio.report.path}. " + ("Click to stop" if is_filming else "Click to cancel" if action else "")
         hot = canvas.spot(HitRegion(f"recording:{id(studio)}", box, action, tip, self.desk.key_of(command)))
         canvas.fill(box, palette.hover if hot else palette.raised, 6)
         dot = RED if is_filming else palette.dim

@@ -122,10 +122,10 @@ class _VideoSink:
         self._encoder.abandon()
         self._file.close()
         if seconds_of(self.part) > 0:
-            return f"what was recorded is in {self.part}"
+            return f"the recording so far is in {self.part}"
         is_gone = not os.path.lexists(self.part)
         remove_part(self.part)
-        return f"{self.part} is gone, and what was recorded with it" if is_gone else "nothing was recorded"
+        return f"{self.part} was deleted, so the recording is lost" if is_gone else "nothing was recorded"
 
     def discard(self) -> None:
         self._encoder.abandon()
@@ -170,7 +170,7 @@ class _FolderSink:
 
     def stop(self, has_failed: bool = True) -> str:
         if not self.target.is_dir():
-            return f"the folder {self.target} is gone, and the pictures with it"
+            return f"the folder {self.target} was deleted, so the pictures are lost"
         return f"the pictures written so far are in {self.target}"
 
     def discard(self) -> None:
@@ -472,14 +472,14 @@ def recover(part: str | os.PathLike[str], progress: video.Progress = lambda shar
     """
     place = Path(part)
     if not place.name.endswith(PART_SUFFIX):
-        raise ConfigError(f"{part}: expected a recording that was not finished, such as talk.mp4{PART_SUFFIX}")
+        raise ConfigError(f"{part}: expected an unfinished recording, such as talk.mp4{PART_SUFFIX}")
     if not os.path.isfile(place):
         raise ConfigError(f"{part}: there is no such file")
     try:
         if is_being_written(place):
             raise ConfigError(f"{part}: it is still being recorded")
         if seconds_of(place) == 0:
-            raise ConfigError(f"{part}: there is no picture in it")
+            raise ConfigError(f"{part}: it contains no picture")
         return _finish(place, target_of(place), progress)
     except (OSError, FFmpegError) as error:
         raise ConfigError(f"{part}: cannot be finished: {_reason(error)}") from None

@@ -223,7 +223,7 @@ class Studio:
         if not self.report.is_done:
             self._threads[2].join(_JOIN_TIMEOUT_S)
             last = next((line for line in reversed(self._said) if line.strip()), f"code {code}")
-            problem = f"{self.report.path}: the recording ended early: {last.strip()}"
+            problem = f"{self.report.path}: the recording ended unexpectedly: {last.strip()}"
             self.report = replace(self.report, phase="done", problem=problem)
 
     def _collect_error_lines(self) -> None:

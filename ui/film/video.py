@@ -128,7 +128,7 @@ def check_codec(encoding: Encoding) -> None:
         return
     kinds = [kind for kind in (MP4, WEBM, GIF) if Encoding(kind).codec in av.codecs_available]
     raise ConfigError(
-        f"{encoding.suffix}: the encoder {encoding.codec} is missing here; what can be recorded: "
+        f"{encoding.suffix}: the encoder {encoding.codec} is not installed; available formats: "
         f"{', '.join([*kinds, PICTURE])}"
     )
 
@@ -262,7 +262,7 @@ def _palette(part: Path, progress: Callable[[int], None]) -> Any:
             raise AssertionError("a palette before the end of the clip")
         progress(index)
     if graph is None:
-        raise ConfigError(f"{part}: there is no picture in it")
+        raise ConfigError(f"{part}: it contains no picture")
     graph.push(None)
     return graph.pull()
 
