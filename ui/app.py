@@ -6,7 +6,8 @@ Tests call these three phases directly, with events that they create themselves.
 import os
 import time
 
-os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "0")  # no GPU: presenting through llvmpipe costs 7 ms a frame
+# Present frames without the GPU API, because software rendering by llvmpipe takes 7 ms a frame.
+os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "0")
 
 import pygame
 
@@ -33,7 +34,10 @@ FRAMES_PER_SECOND = 60
 
 
 class App:
-    """The window with its input, drawing, journal and recovery, as driven by the main loop in ui/start.py."""
+    """Application object: owner of the window, its input handlers, drawing, journal and error recovery.
+
+    The main loop in ui/start.py calls it once per frame.
+    """
 
     def __init__(self, session: Session, settings: Settings, surface: pygame.Surface) -> None:
         self.window = Window(session, settings, surface, COMMANDS)
@@ -47,7 +51,7 @@ class App:
         self._corners = overlay.Corners()
         self.preparation = Preparation()
         self.safety = Safety(self.window, self._is_kept)
-        self.keeper: AutosaveJournal | None = None  # writer of the journal; None: no journal is kept
+        self.keeper: AutosaveJournal | None = None  # autosave journal; None: the session is not saved
         self.frame_ms = self.longest_frame_ms = 0.0
         self._had_events = True  # whether any event (mouse, keyboard, window system) arrived in the last frame
         self._hidden = 0  # number of panels that did not fit into the window in the last frame
@@ -66,7 +70,7 @@ class App:
         return self.keeper is not None and self.keeper.is_writing
 
     def frame(self, seconds: float) -> None:
-        """Run one frame: handle events, let time pass, draw.
+        """Run one frame: handle events, advance the run, draw the window.
 
         Args:
             seconds: Time since the previous frame; with 0, as in many tests, the frame is always a full redraw.
@@ -88,7 +92,7 @@ class App:
 
     @property
     def is_idle(self) -> bool:
-        """Return whether the next frame would look like this one if no event arrives."""
+        """Return whether the next frame would look exactly like this one unless an event arrives."""
         window = self.window
         is_changing = (
             self._had_events
@@ -237,9 +241,8 @@ class App:
         overlay.draw_messages(desk, desk.scene.layout)
         menu.draw(desk)
         if window.dialogs.takes_all:
-            overlay.dim(
-                desk, canvas.renewed if reuses_regions else None
-            )  # reused regions were dimmed in earlier frames
+            # Only redrawn regions are dimmed, because reused regions were dimmed in earlier frames.
+            overlay.dim(desk, canvas.renewed if reuses_regions else None)
         dialog = window.dialogs.dialog
         self._corners.keep(surface, dialog.places() if dialog is not None else (), canvas.px(overlay.CORNER))
         if dialog is not None:

@@ -18,7 +18,7 @@ def apart(platform: str = sys.platform, *, is_idle: bool = False) -> dict[str, A
     Ctrl+C in the terminal of the window does not end such a subprocess, and on Windows it opens no console window.
 
     Args:
-        platform: Value of `sys.platform`; tests pass others.
+        platform: Value of `sys.platform`; tests pass other values.
         is_idle: Whether the subprocess runs at idle priority. Only used on Windows: on POSIX the subprocess calls
             `be_idle` itself.
     """

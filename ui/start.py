@@ -96,7 +96,8 @@ def _name_window_class() -> None:
 
 def _set_minimum_size(least: tuple[int, int]) -> None:
     """Ask the window manager for a minimum window size; it may ignore the request."""
-    with warnings.catch_warnings():  # no other API returns the window of pygame.display
+    # from_display_module() is deprecated, but no other function returns the window of pygame.display.
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         pygame.Window.from_display_module().minimum_size = least
 

@@ -397,7 +397,7 @@ class CellFlags:
             self.peak = max(self.peak, float(cellwords.count_bands_at(counts, limits, self.bands, cells)))
 
     def _cells_to_update(self, now: "_HeatState", before: "_HeatState | None") -> npt.NDArray[np.int32] | None:
-        """Return the cells whose heat may have changed between two states; None if unknown (any cell)."""
+        """Return the cells whose heat may have changed between two states; None if it may be any cell."""
         if before is None or before.counts is not now.counts or not before.scale.has_bands_of(now.scale):
             return None
         if now.scale.setting.kind in ("visits", "scrub"):
@@ -461,7 +461,7 @@ def _is_same_state(a: tuple[object, int, int], b: tuple[object, int, int]) -> bo
 def _expanded_since(search: Search, before: tuple[object, int, int, int] | None) -> npt.NDArray[np.int32] | None:
     """Return the cells that a search has expanded since its earlier state `before`; None if unknown.
 
-    Its list of expanded cells is not cleared, because several panels may show the same agent.
+    The search's list of expanded cells is not cleared, because several panels may show the same agent.
     """
     control = search.control[0]
     expansions, noted = int(control.expansions), int(control.noted)

@@ -11,7 +11,7 @@ from ui.draw.kernels.cellwords import BANDS
 from ui.draw.theme import DIVERGING, Colour, Palette, heat_colours
 from ui.model.layers import HeatSetting
 
-# A heat scale ends exactly at the largest value (peak) up to this one; larger peaks are rounded up.
+# Up to this peak (largest value of any cell), a heat scale ends exactly at the peak; larger peaks are rounded up.
 _MAX_EXACT_PEAK = 16
 _STEPS_PER_OCTAVE = 8  # larger peaks are rounded up to one of 8 values per power of two, so that scales rarely change
 

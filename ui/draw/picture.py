@@ -152,7 +152,7 @@ class Picture:
 
     @property
     def has_casings(self) -> bool:
-        """Return whether cells are large enough for casings around thin lines (otherwise lines are drawn wider)."""
+        """Return whether cells are large enough on screen for casings around thin lines, such as trails."""
         return self._thin_casing_width > 0
 
     @property

@@ -70,9 +70,7 @@ class MapView:
         self.heat_scale: HeatScale = scale_for(layers.heat)
         self.left_out: frozenset[str] = frozenset()  # keys of layers that this scene never draws, even if they are on
         self.hides_heat = False  # whether heat is hidden, as in slow motion, where it would cover the expanded cells
-        self.alone: int | None = (
-            None  # index of the panel if only one is in view, for example maximised; None: several panels
-        )
+        self.alone: int | None = None  # index of the panel if a single panel is in view; None: several panels
         self._drawn: tuple[Run, object] | None = None  # run and generation counter to which the cell flags belong
 
     # --- panels and their rectangles --------------------------------------------------------------

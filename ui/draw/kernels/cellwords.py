@@ -29,7 +29,7 @@ terrain."""
 
 
 def _word_of_letter() -> np.ndarray:
-    """Return the table from character codes of map files to the flags of cells that no search knows."""
+    """Return the table from character codes of map files to terrain flags."""
     table = np.full(256, WALL, np.uint8)
     table[ord("T")] = TREES
     table[ord("S")] = SWAMP
@@ -183,7 +183,7 @@ def take_back(words, moves, step, late, root):
 
 @kernel
 def settle(words, moves, step, s, root):
-    """Set cell s, unless it is closed, to open if it is the root or has a closed neighbour, else to unknown.
+    """Set the flag OPEN of a cell that is not closed if it is the root or has a closed neighbour, else clear the flag.
 
     Writes: words[s].
     """
