@@ -19,8 +19,8 @@ def apart(platform: str = sys.platform, *, is_idle: bool = False) -> dict[str, A
 
     Args:
         platform: Value of `sys.platform`; tests pass other values.
-        is_idle: Whether the subprocess runs at idle priority. Only used on Windows: on POSIX the subprocess calls
-            `be_idle` itself.
+        is_idle: Whether the subprocess runs at idle priority. Only used on Windows: on POSIX the subprocess lowers its
+            priority itself.
     """
     if platform != "win32":
         return {"start_new_session": True}
@@ -38,7 +38,7 @@ def start(
         module: Dotted name of the module.
         words: Command-line arguments.
         is_idle: Whether the subprocess runs at idle priority. Only used on Windows: on POSIX the subprocess has to
-            call `be_idle` itself.
+            lower its priority itself.
         variables: Further environment variables, added to the environment of this program.
         pipes: `stdin`, `stdout` and `stderr` of `subprocess.Popen`.
     """

@@ -1,11 +1,9 @@
 """Recovery from errors of the program in a frame: report the error, restore the run, continue with the next frame.
 
-    safety.run(COMMAND, app.handle, event)     run one phase of a frame: here, let the app handle an event
-    safety.should_abort                         whether too many frames in a row failed, so that the window has to close
-
-After an error the run is paused at its last complete tick, which is recomputed from an earlier keyframe: an error in
-the middle of a tick leaves some agents one move ahead of the others. If every frame fails, the window closes and leaves
-its journal on disk, so that the next start offers the session. In tests recovery is off, so that errors surface.
+After an error the run is paused at its last complete tick. This tick is recomputed from an earlier keyframe, because an
+error in the middle of a tick leaves some agents one move ahead of the others. If several frames in a row fail, the
+window closes and leaves its journal on disk, so that the next start offers to restore the session. In tests recovery is
+off, so that errors surface.
 """
 
 from collections.abc import Callable
@@ -27,7 +25,7 @@ class Safety:
     """Recovery from errors in the phases of a frame, with the faults caught so far."""
 
     def __init__(self, window: Window, is_kept: Callable[[], bool]) -> None:
-        """Create the error recovery, which does nothing until `begin` is called.
+        """Create the error recovery, which does nothing until it is switched on.
 
         Args:
             window: Window in which errors are shown.

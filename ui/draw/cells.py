@@ -330,7 +330,7 @@ class CellFlags:
     def update_heat(
         self, walker: WalkerView | None, trail: Trail | None, scale: HeatScale, crowd: Crowd | None = None
     ) -> None:
-        """Update the heat bands of all cells. Call this after `update`, with the agent of the same snapshot.
+        """Update the heat bands of all cells. Call this after the flags are updated to the same snapshot.
 
         Args:
             walker: Agent whose heat is shown.

@@ -95,7 +95,7 @@ class SvgPainter:
         Args:
             data: Path data of the line; nothing is drawn if it is empty.
             colour: Colour of the line.
-            width: Width of the line, as a multiple of `self.line`.
+            width: Width of the line, as a multiple of the width of an ordinary line.
             more: Further attributes of both path elements, with a leading space.
         """
         if data:

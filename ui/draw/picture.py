@@ -1,7 +1,7 @@
 """Painter of the map of one panel in one frame. It provides the drawing functions that layers (ui/draw/layers/) use.
 
-Kernels paint pixels directly into the memory of the surface. The surface is locked while the array of that memory
-exists, which is between `lock` and `unlock`. Text is blitted while the surface is unlocked.
+Kernels paint pixels directly into the memory of the surface. The surface is locked while an array of that memory
+exists. Text is blitted while the surface is unlocked.
 """
 
 from collections.abc import Iterable, Sequence
@@ -114,7 +114,7 @@ class Picture:
         self.lock()
 
     def lock(self) -> None:
-        """Lock the surface, so that kernels can write its pixels; blitting is impossible until `unlock`."""
+        """Lock the surface, so that kernels can write its pixels; blitting is impossible until it is unlocked."""
         self.frame = self.frame._replace(pixels=marks.window_pixels(self.surface))
 
     def unlock(self) -> None:
@@ -211,7 +211,7 @@ class Picture:
         """
         taken: list[pygame.Rect] = []
         self.unlock()
-        frame = self.frame  # has no pixels after unlock(); a reference to the pixels would keep the surface locked
+        frame = self.frame  # has no pixels now, because a reference to them would keep the surface locked
         before = self.surface.get_clip()
         self.surface.set_clip(pygame.Rect(self.rect).clip(before))
         for text, cell in texts:

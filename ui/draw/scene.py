@@ -51,7 +51,7 @@ class MapView:
         chosen: Callable[[], Sequence[Panel]],
         places: Callable[[int], Layout],
     ) -> None:
-        """Create a scene. In each frame, call `refresh` once and then `draw_map` for each panel.
+        """Create a scene. In each frame, update its cells once, and then draw the map of each panel.
 
         Args:
             run: Callback that returns the run to draw.

@@ -15,7 +15,7 @@ STRIP = np.arange(3, dtype=np.int32)
 
 
 class Swatch:
-    """Patch of free terrain for the legend sample of a layer. Call `unlock` before blitting its surface."""
+    """Patch of free terrain for the legend sample of a layer. Unlock it before blitting its surface."""
 
     def __init__(self, surface: pygame.Surface, palette: Palette, ui_scale: float) -> None:
         self.palette, self.ui_scale = palette, ui_scale

@@ -331,7 +331,7 @@ def picture(replay: Replay, ticks: tuple[int, int | None], options: FilmOptions,
 
     Args:
         replay: Run to film.
-        ticks: Range of ticks, as for `export`.
+        ticks: First tick, and the end of the range (exclusive); None: the last tick of the run.
         options: Options with the size and the part of the window.
         look: View settings; None: the defaults.
 

@@ -1,7 +1,7 @@
 """Messages between the window and the film worker, over pipes.
 
-The window sends pickled Python objects. The worker sends its `Report` as a JSON line whenever the report changes. Only
-data from the parent process is ever unpickled.
+The window sends pickled Python objects. The worker sends a progress report as a JSON line whenever the report changes.
+Only data from the parent process is ever unpickled.
 """
 
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 A recording follows the run while the window shows it; an export films a range of ticks of the run in the background.
 
-Each recording and each export runs in a worker process, which a `Studio` (studio.py) represents in the window.
+Each recording and each export runs in a worker process, for which the window has a handle.
 """
 
 from collections.abc import Callable
@@ -253,7 +253,7 @@ class Recording:
         return right
 
     def _shown(self) -> list[tuple[Studio, Callable[[], None] | None, str]]:
-        """Return, for each indicator from right to left, its studio, its click action, and the name of its command."""
+        """Return, for each indicator from right to left, its worker handle, click action, and name of its command."""
         shown: list[tuple[Studio, Callable[[], None] | None, str]] = [
             (studio, None, "record") for studio in self._finishing_studios
         ]

@@ -7,8 +7,8 @@
     recorder.finish()            write the requested file and return its path
 
 A worker thread encodes. Until it is finished, a video is written to `talk.mp4.part.mkv` in the folder of its target. If
-the program is killed, this part file has all but the last quarter of a second, and `recoverable()` finds it at the next
-start. A full disk stops the recording but not the program.
+the program is killed, this part file has all but the last quarter of a second, and the next start offers to finish it.
+A full disk stops the recording but not the program.
 """
 
 import os
@@ -366,8 +366,8 @@ class Recorder:
             Path of the file.
 
         Raises:
-            ConfigError: A problem has stopped the recording, or the file could not be written. `recover` can finish
-                a part file later.
+            ConfigError: A problem has stopped the recording, or the file could not be written. The part file of a
+                video can be finished later.
         """
         self._jobs.put(_END_JOB)
         self._thread.join()

@@ -2,7 +2,7 @@
 
 The window sends the scenario of the run, then its commands and its current tick. The worker recomputes the run, draws
 it and encodes it. Recording therefore costs the window almost nothing, and if the window is killed the worker still
-finishes the file. If the worker is more than `MAX_BEHIND` frames behind the window, the simulation waits for it.
+finishes the file. If the worker is more than 300 frames behind the window, the simulation waits for it.
 
     studio = Studio.film(path, session, options, look)
     studio.follow(session, look)         call once for every frame of the window

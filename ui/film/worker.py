@@ -19,7 +19,7 @@ from ui.film.messages import Cancel, CutTo, ExportJob, FilmJob, Follow, Message,
 
 REPORT_INTERVAL_S = 0.1  # seconds between two progress reports to the window
 MAX_THREADS = 4  # maximum number of threads that the codec uses
-_NICE_INCREMENT = 5  # niceness of the worker process, so that the window has priority
+_NICE_INCREMENT = 5  # added to the niceness of the worker process, so that the window has priority
 
 
 class _Inbox:
@@ -79,7 +79,7 @@ class _Reporter:
         with self._lock:
             if self.film is not None and not self.report.is_done:
                 self.report = replace(self.report, **self._progress(self.film))
-            # applied last, so that path and size of the finished file replace the values of the part file
+            # `changes` are applied last, so that path and size of the finished file replace those of the part file
             self.report = replace(self.report, **changes)
             if self.report != self._told:
                 self._told = self.report

@@ -1,8 +1,8 @@
 """Painting of cells into the pixels of a window: fills at any zoom, and symbols inside cells that are large enough.
 
 Kernels write the memory of the window's surface, an array [row, column] of uint32 0x00RRGGBB. A cell covers the pixels
-whose centres are in it; only `left_of` computes them, so that fills and symbols agree at any zoom. The flags of a cell
-(its word) are one byte with its terrain and search state; its heat band is a number from 0 to 8.
+whose centres are in it; a single function computes them, so that fills and symbols agree at any zoom. The flags of a
+cell (its word) are one byte with its terrain and search state; its heat band is a number from 0 to 8.
 """
 
 from typing import NamedTuple

@@ -31,7 +31,7 @@ def draw(picture: Picture) -> None:
 
 
 def _draw_crowd(picture: Picture, crowd: Crowd) -> None:
-    """Draw a marker for each agent of a crowd. Walking agents are drawn last, on top of stopped ones."""
+    """Draw a marker for each agent of a crowd. Walking agents are drawn last, on top of stopped agents."""
     kinds, glide = kinds_of(crowd.numbers), float(picture.extras.glide)
     for kind, name in ((THERE, "unit there"), (STUCK, "unit stuck"), (WALKING, "unit")):
         for mask, colour in marks.marker(name, picture.zoom, picture.ui_scale, picture.palette):
