@@ -16,7 +16,7 @@ _MAX_EXACT_PEAK = 16
 _STEPS_PER_OCTAVE = 8  # larger peaks are rounded up to one of 8 values per power of two, so that scales rarely change
 
 DOTTED_KINDS = ("visits",)
-"""Kinds of heat whose lowest band is drawn as dots instead of fills: a cell visited once needs no emphasis."""
+"""Kinds of heat whose lowest band is drawn as dots instead of fills, because a cell visited once needs no emphasis."""
 
 
 @dataclass(frozen=True)

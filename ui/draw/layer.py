@@ -8,7 +8,7 @@ from ui.draw.picture import Picture
 from ui.draw.swatch import Swatch
 
 TEXT_DEPTH, STEP_DEPTH = 90, 215
-"""Depths at which two marks without a layer are drawn: the numbers in cells, and the last expansion in slow motion."""
+"""Depths of two drawings that are no layers: the numbers g, h, f in cells, and the last expansion in slow motion."""
 
 DIGITS = 9
 MODIFIERS = ("Ctrl+", "Ctrl+Shift+", "Ctrl+Alt+")

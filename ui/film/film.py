@@ -23,7 +23,7 @@ CAPTION_S = 2.5
 """Seconds of video for which a caption is shown, not counting the time for which the video is held."""
 
 BURST_TICKS = 5
-"""Maximum number of ticks between two events for which the video is held only once, such as edits of one stroke."""
+"""Maximum number of ticks between two events, such as edits of one stroke, for which the video pauses only once."""
 
 
 class Film:

@@ -27,7 +27,7 @@ HOLD = Param("hold", float, 0.0, "seconds for which the video pauses at an edit 
 EXACT = Param("exact_colours", bool, False, "lossless colours (yuv444p); many browsers cannot play such files")
 
 GIF_RATES = (50, 25, 20, 10)
-"""Frame rates of a .gif: the delay is a whole number of hundredths of a second, and long enough for browsers."""
+"""Possible frame rates of a .gif. Its delay is an integer in hundredths of a second; browsers require at least 2."""
 
 MIN_SIDE, MAX_PICTURE_SIDE = 16, 8192  # minimum and maximum width and height of a picture or video, in pixels
 MAX_PIXELS = 7680 * 4320  # maximum number of pixels of a picture or a frame

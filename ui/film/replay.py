@@ -19,7 +19,7 @@ from ui.model.look import Look
 from ui.model.run import Run, world_maker
 
 KEYFRAME_BYTES = 64 * 1024 * 1024
-"""Maximum memory of keyframes in bytes; little is enough, because a recording rarely seeks backwards."""
+"""Maximum memory of keyframes in bytes. A small amount suffices, because a recording rarely seeks backwards."""
 
 
 @dataclass(frozen=True, eq=False)

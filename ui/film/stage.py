@@ -31,7 +31,7 @@ from ui.panels.desk import ViewContext, window_layout
 from ui.widgets.canvas import Canvas
 
 USUAL_SIZE = {WINDOW: (1280, 720), PANELS: (1280, 720), "panel": (720, 540)}
-"""Picture size in pixels, by part, at which texts are as large as in a window at a UI scale of 100 %."""
+"""Part of the window -> picture size in pixels at which texts are as large as in a window at a UI scale of 100 %."""
 
 MIN_SCALE, MAX_SCALE = 0.75, 4.0  # limits of the scale of texts and lines; 1 corresponds to a UI scale of 100 %
 

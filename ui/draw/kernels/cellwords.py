@@ -40,7 +40,7 @@ def _word_of_letter() -> np.ndarray:
 
 
 WORD_OF_LETTER = _word_of_letter()
-"""uint8[256]: for the code of each map character, the flags of a cell with this character that no search knows."""
+"""uint8[256]: code of a map character -> terrain flags of a cell with this character."""
 
 
 @kernel
