@@ -681,7 +681,7 @@ def test_a_range_after_the_end_of_the_run_is_told_in_the_form() -> None:
     dialog.rebuild()
     press(app, pygame.K_RETURN)
     assert app.window.dialogs.dialog is dialog
-    assert dialog.problem == f"from tick: expected up to {end:,}, where the run is over, got {end + 5:,}"
+    assert dialog.problem == f"from tick: expected at most {end:,}, the last tick of the run, got {end + 5:,}"
 
 
 def test_a_jump_forward_is_a_cut_in_the_video(tmp_path: Path) -> None:

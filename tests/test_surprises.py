@@ -147,7 +147,7 @@ def test_the_run_waits_while_a_recording_is_asked_about(
     tick = app.session.tick
     press_combination(app, "F9")
     dialog = dialog_of(app)
-    assert isinstance(dialog, RecordDialog) and dialog.hint.startswith(f"from tick {tick} on; F9 stops.")
+    assert isinstance(dialog, RecordDialog) and dialog.hint.startswith(f"starts at tick {tick}; F9 stops it.")
     for _ in range(20):
         app.frame(0.5)
     assert app.session.tick == tick
@@ -177,7 +177,7 @@ def test_a_seek_arrives_while_a_recording_is_asked_about(app: App, monkeypatch: 
     for _ in range(200):
         app.frame(0.02)
     assert not app.session.run.is_seeking and app.session.tick == 3
-    assert dialog_of(app).hint.startswith("from tick 3 on")
+    assert dialog_of(app).hint.startswith("starts at tick 3;")
 
 
 class Filming:

@@ -289,7 +289,7 @@ def _begin_rerun_at(replay: Replay, tick: int, part: Part) -> Rerun:
     rerun = replay.begin()
     reached = rerun.go_to(tick)
     if reached < tick:
-        raise ConfigError(f"ticks: expected a tick of the run, which is over at {reached:,}, got {tick:,}")
+        raise ConfigError(f"ticks: expected at most {reached:,}, the last tick of the run, got {tick:,}")
     if part.number > (count := len(rerun.run.panels)):
         raise ConfigError(f"part: expected a panel of the run, which has {counted(count, 'panel')}, got {part}")
     return rerun

@@ -147,7 +147,7 @@ class Recording:
         if last < first:
             raise ConfigError(f"to tick: expected {first:,} or later, got {last:,}")
         if session.run.is_over and first > session.tick:
-            raise ConfigError(f"from tick: expected up to {session.tick:,}, where the run is over, got {first:,}")
+            raise ConfigError(f"from tick: expected at most {session.tick:,}, the last tick of the run, got {first:,}")
         options = options_of(values, desk.scene.layout.size, session.panel_of(session.focused_key))
         branches = None
         parent = session.run.tree[session.run.front].parent
