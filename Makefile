@@ -1,10 +1,12 @@
-# make run     open the window            make check   format, lint, types, and the quick tests
-# make test    all tests                  make bench   measure speed (ARGS="ticks --csv out.csv")
-# make wheel   packages to install, into dist/: source, pure, and one with compiled kernels for this Python and system
-# make hook    let git run `make check` before every commit, and check the subject of its message
+# make run     open the window                     make check   formatter, linter, types, and quick tests
+# make test    all tests except the slow ones      make slow    the slow tests
+# make bench   measure speed (ARGS="ticks --csv out.csv")
+# make wheel   build packages in dist/: source, pure Python, and one with compiled kernels for this Python and system
+# make hook    run `make check` before every commit, and check the subject of the commit message
+# make setup   install everything that development needs, and do nothing else
 #
-# Each target sets up what it needs: Python packages in .venv, as the pinned requirements say.
-# Needs python3 >= 3.11 with venv. PYTHON=python3.13 chooses another one.
+# Each target first installs the pinned Python packages that it needs into .venv and shows its progress.
+# Requires Python 3.11 or later with venv. PYTHON=python3.13 chooses another Python.
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,7 +14,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 ARGS ?=
 FOLDERS := main.py sim agents ui cli tests packaging
 
-# Python keeps what it has translated, also where a sandbox says otherwise: tests start 200 programs of 300 files each.
+# Let Python cache its bytecode even if the environment forbids it: the tests start 200 programs of 300 files each.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test check slow mutants bench readme shots thumbs setup clean wheel hook
@@ -63,17 +65,17 @@ setup: $(VENV)/.dev-ready
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-# A stamp is newer than the requirements that were installed when it was touched.
+# Stamp files: touched after an installation, so that make installs again when the requirements are newer.
 $(VENV)/.run-ready: requirements.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	touch $@
+	@$(BIN)/python packaging/install.py requirements.txt
+	@touch $@
 
 $(VENV)/.dev-ready: requirements-dev.txt requirements.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	touch $@ $(VENV)/.run-ready
+	@$(BIN)/python packaging/install.py requirements-dev.txt
+	@touch $@ $(VENV)/.run-ready
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-	  || { echo "Backmove needs Python 3.11 or later; $(PYTHON) is missing or older. Try: make PYTHON=python3.13" >&2; exit 1; }
+	  || { echo "Backmove needs Python 3.11 or later; $(PYTHON) is missing or older. Choose another one: make run PYTHON=python3.13" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) \
-	  || { rm -rf $(VENV); echo "could not make $(VENV); on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	  || { rm -rf $(VENV); echo "Could not create $(VENV). On Debian and Ubuntu, install python3-venv: apt install python3-venv" >&2; exit 1; }

@@ -1,5 +1,6 @@
 """What the files about the project say is so: pins, workflow, citation, hook."""
 
+import importlib.util
 import os
 import re
 import shutil
@@ -91,6 +92,26 @@ def test_plain_pygame_is_detected(
     assert main.main([]) == 2
     said = capsys.readouterr().err
     assert "beside pygame-ce" in said and "pip uninstall -y pygame pygame-ce" in said
+
+
+def test_an_installation_prints_one_line_per_package() -> None:
+    spec = importlib.util.spec_from_file_location("install", ROOT / "packaging" / "install.py")
+    assert spec and spec.loader
+    install = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(install)
+    output = [
+        "Ignoring numpy: markers 'python_version >= \"3.12\"' don't match your environment\n",
+        "Collecting numba==0.68.1 (from -r requirements.txt (line 6))\n",
+        "  Downloading numba-0.68.1-cp311-cp311-manylinux_2_28_x86_64.whl (3.8 MB)\n",
+        "Collecting llvmlite<0.51,>=0.50.0dev0 (from numba==0.68.1->-r requirements.txt (line 6))\n",
+        "Installing collected packages: llvmlite, numba\n",
+    ]
+    assert list(install.progress(output)) == ["  1: numba", "  2: llvmlite", "  installing 2 packages"]
+    for name, (download_mb, disk_mb) in install.SIZES_MB.items():
+        assert (ROOT / name).is_file() and download_mb < disk_mb
+        assert f"packaging/install.py {name}" in MAKEFILE
+        page = "README.md" if name == "requirements.txt" else "CONTRIBUTING.md"
+        assert f"about {download_mb} MB" in (ROOT / page).read_text(encoding="utf-8")
 
 
 def test_the_hook_runs_make_check() -> None:
