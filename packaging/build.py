@@ -1,7 +1,7 @@
-"""How hatchling builds Backmove: requirements are those of requirements.txt, and a wheel may carry compiled kernels.
+"""Build hooks for hatchling: requirements come from requirements*.txt, and a wheel may include compiled kernels.
 
-With BACKMOVE_KERNELS=FILE the wheel carries the archive that `python packaging/compile.py FILE` has made, and its tag
-names this Python and this system. Without, it is a pure wheel: kernels are compiled at the first start.
+With BACKMOVE_KERNELS=FILE, the wheel includes the archive written by `python packaging/compile.py FILE`, and its tag
+names this Python and this system. Without it, the wheel is pure Python: the first start compiles the kernels.
 """
 
 import os
@@ -24,7 +24,7 @@ class Requirements(MetadataHookInterface):
         metadata["optional-dependencies"] = {"cluster": self._lines("requirements-cluster.txt")}
 
     def _lines(self, name: str) -> list[str]:
-        """Its requirements: comments and lines that name other files left out."""
+        """Return the requirements of a file, without comments and references to other files."""
         lines = (Path(self.root) / name).read_text(encoding="utf-8").splitlines()
         return [line for line in lines if line.strip() and not line.startswith(("#", "-"))]
 
@@ -46,6 +46,9 @@ def _python() -> str:
 
 
 def _platform() -> str:
-    """Package indexes take no plain linux tag. The archive needs no library of the system, so any manylinux will do."""
+    """Return the platform tag: manylinux on Linux, because package indexes reject plain linux tags.
+
+    Any manylinux version is correct, because the archive needs no system library.
+    """
     name = sysconfig.get_platform().replace("-", "_").replace(".", "_")
     return name.replace("linux_", "manylinux_2_28_") if name.startswith("linux_") else name

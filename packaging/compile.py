@@ -1,6 +1,6 @@
-"""`python packaging/compile.py FOLDER`: compile all kernels for a generic processor, into an archive for a wheel.
+"""Compile all kernels for a generic processor into an archive for a wheel: `python packaging/compile.py FOLDER`.
 
-It prints the name of the archive, which says for which sources, Python and system it is.
+The program prints the path of the archive. Its name identifies the sources, the Python version and the system.
 """
 
 import os
@@ -17,14 +17,15 @@ from sim.kernels.packed import pack
 from sim.kernels.ready import make_ready
 from ui.warmup import all_parts
 import sys
-def tell(part, done, total):
+def report_progress(part, done, total):
     print(f"{done + 1} of {total}: {part.title}", file=sys.stderr)
-make_ready([*all_parts(), *all_agent_parts(watched=False)], tell)
+make_ready([*all_parts(), *all_agent_parts(watched=False)], report_progress)
 print(pack(sys.argv[1]))
 """
 
 
 def main() -> int:
+    """Compile in a new process with an empty cache and return its exit code."""
     folder = Path(sys.argv[1]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as cache:

@@ -1,6 +1,6 @@
-"""The command `backmove`. The program itself lies in the folder `_app` beside this file, or in the checkout above it.
+"""Entry point of `backmove`. The program is in the folder `_app` next to this file, or in the checkout above.
 
-Its folders (sim, agents, ui, cli) are found by path, so that nothing but `backmove` lies among the installed packages.
+Its packages (sim, agents, ui, cli) are found through sys.path, so that `backmove` is the only installed package name.
 """
 
 import sys
@@ -14,7 +14,7 @@ if str(ROOT) not in sys.path:
 
 
 def main() -> int:
-    """What `backmove` does on the command line."""
-    from main import main as run  # found only now that its folder is known
+    """Run the command line of Backmove and return its exit code."""
+    from main import main as run  # importable only after sys.path was extended
 
     return run()
