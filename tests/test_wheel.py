@@ -58,16 +58,16 @@ def backmove(installed: Path, folder: Path, *words: str) -> "subprocess.Complete
 def test_nothing_but_backmove_is_installed(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    assert {name.split("/")[0] for name in names} == {"backmove", "backmove-0.1.0.dist-info"}
+    assert {name.split("/")[0] for name in names} == {"backmove", "backmove-0.2.0.dist-info"}
     assert {name.split("/")[2] for name in names if name.startswith("backmove/_app/")} == {
         *("main.py", "sim", "agents", "ui", "cli", "assets")
     }
-    assert wheel.name == "backmove-0.1.0-py3-none-any.whl"
+    assert wheel.name == "backmove-0.2.0-py3-none-any.whl"
 
 
 def test_it_requires_what_the_requirements_say(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        about = archive.read("backmove-0.1.0.dist-info/METADATA").decode()
+        about = archive.read("backmove-0.2.0.dist-info/METADATA").decode()
     needed = [line.split(": ", 1)[1] for line in about.splitlines() if line.startswith("Requires-Dist")]
     lines = (ROOT / "requirements.txt").read_text().splitlines()
     pins = [line.split(";")[0].strip().lower() for line in lines if line and not line.startswith("#")]
