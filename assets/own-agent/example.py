@@ -1,4 +1,4 @@
-"""Real-time A* (Korf 1990): one look at the neighbours, one step, and a memory of where it has been."""
+"""Real-time A* (Korf 1990): looks at the neighbours, makes one step, and remembers what it has learned."""
 
 from math import inf
 
@@ -7,21 +7,21 @@ from agents.own import OwnAgent, Param
 
 class RealTimeAStar(OwnAgent):
     name = "real-time A*"
-    summary = "Steps to the best neighbour, and remembers what the second best would have cost."
+    summary = "Steps to the best neighbour, and remembers the cost of the second best."
     params = (Param("weight", float, 1.0, "weight of the heuristic", 1.0, 10.0),)
-    is_complete = True  # it comes to every goal that can be reached
+    is_complete = True  # the agent reaches every reachable goal
     weight: float
 
     def begin(self):
-        """On the start, and again when the goal was moved: nothing is known yet."""
-        self.h = {}  # what it has learned: cell -> estimated cost to the goal
+        """Forget everything that was learned. Called on the start, and again after the goal was moved."""
+        self.h = {}  # learned values: cell -> estimated cost to the goal
 
     def value(self, cell):
-        """Estimated cost from a cell to the goal."""
+        """Return the estimated cost from a cell to the goal."""
         return self.h.get(cell, self.weight * self.distance(cell, self.goal))
 
     def step(self):
-        """One tick: the cell to go to, or None to stay."""
+        """Return the cell to move to in this tick, or None to stay."""
         best, second, target = inf, inf, None
         for cell, cost in self.expand(self.position):
             f = cost + self.value(cell)
@@ -29,10 +29,10 @@ class RealTimeAStar(OwnAgent):
                 best, second, target = f, best, cell
             elif f < second:
                 second = f
-        # Whoever comes back here will find the second best way; where there is only one, there is no reason to.
+        # If the agent comes back, it will take the second best way. With only one way, the value becomes infinite.
         self.h[self.position] = second
         return target
 
     def changed(self, cells):
-        """Cells were blocked or freed: what was learned may be too much now."""
+        """Forget the learned values, because they may be too high after cells were freed."""
         self.h.clear()
