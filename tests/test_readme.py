@@ -70,5 +70,5 @@ def test_every_word_of_a_deviation_note_is_explained() -> None:
     notes = (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8")
     for subject in ("`head`", "noted before the move", "trace ends early", "Closed cells stay closed"):
         assert subject in notes
-    for subject in ("The path is not made anew", "verified before it is walked", "No path: the agent waits"):
+    for subject in ("The path is not rebuilt", "verified before it is walked", "No path: the agent waits"):
         assert subject in notes
