@@ -18,6 +18,7 @@ def main(file: str) -> int:
     download, disk = SIZES_MB[file]
     print(f"Installing Python packages into {sys.prefix}. This is needed once.", flush=True)
     print(f"A fresh installation downloads about {download} MB and takes {disk} MB on disk.", flush=True)
+    print("After the download, pip installs the packages without further output for up to a minute.", flush=True)
     command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "-r", file]
     if sys.stdout.isatty():
         return subprocess.call(command)
