@@ -39,7 +39,7 @@ _KEPT = ", before the change at "
 
 @dataclass(eq=False)
 class Branch:
-    """One future of a run, with its timeline."""
+    """One of the alternative futures of a run: a timeline with a number, a name and a parent branch."""
 
     number: int
     name: str
@@ -50,7 +50,7 @@ class Branch:
 
     @property
     def at(self) -> int:
-        """Return the first tick at which the logs of this branch and its parent differ, at most `made_at`.
+        """Return the first tick at which the command logs of this branch and its parent differ, at most `made_at`.
 
         It is earlier than `made_at` if the past of one of the two was edited since.
         """
@@ -70,7 +70,7 @@ class BranchState:
     parent: int | None
     at: int  # tick at which the branch was split from its parent (Branch.made_at)
     tick: int  # tick that was on screen when the state was saved
-    horizon: int  # last tick that the branch had reached
+    horizon: int  # last tick to which the branch had been simulated
     entries: tuple[Entry, ...]
 
 
@@ -99,7 +99,7 @@ class Watcher:
 
 
 class BranchTree:
-    """All branches of one run and their links. It notifies its listener of all changes."""
+    """Tree of all branches of one run, some of them linked. It notifies its listener (`watcher`) of all changes."""
 
     def __init__(self, setup: Callable[[], World], budget: int | None = None) -> None:
         """Create a tree with one branch, number ROOT.
@@ -112,8 +112,8 @@ class BranchTree:
         self.store = KeyframeStore(budget)
         self.branches: dict[int, Branch] = {}
         self.watcher: Watcher | None = None
-        self._groups: list[set[int]] = []  # groups of linked branches, each as the numbers of its branches
-        self._next_number = ROOT  # number of the next branch
+        self._groups: list[set[int]] = []  # groups of linked branches; each set holds branch numbers
+        self._next_number = ROOT  # number that the next new branch will get
         self._made(self._grow(Timeline(setup, self.store), self._new_number(), "run", None, 0))
 
     def __getitem__(self, number: int) -> Branch:
@@ -132,24 +132,24 @@ class BranchTree:
         return branch
 
     def _made(self, branch: Branch) -> Branch:
-        """Notify the listener of a new branch, and return the branch."""
+        """Notify the listener that a branch was created, and return this branch."""
         if self.watcher:
             self.watcher.branch_made(branch)
         return branch
 
     def _tell(self, branch: Branch, altered: Sequence[Entry], gone: Sequence[int]) -> None:
-        """Notify the listener of altered log entries, and of the ids of removed ones."""
+        """Notify the listener of log entries that were added or changed, and of the ids of removed entries."""
         if self.watcher:
             self.watcher.entries_changed(branch, altered, gone)
 
     # --- creating and deleting --------------------------------------------------------------------
 
     def branch(self, number: int, tick: int | None = None, name: str = "") -> Branch:
-        """Create another future of a branch; it stays identical until either of them gets new commands.
+        """Split a branch: create a copy that stays identical until the copy or the original gets new commands.
 
         Args:
             number: branch to split.
-            tick: tick at which to split it; None: the one that it shows or seeks to.
+            tick: tick at which to split it; None: the tick that the branch shows or seeks to.
             name: name of the new branch; "": a free name such as "branch 1".
 
         Returns:
@@ -180,7 +180,7 @@ class BranchTree:
         self._made(self._grow(timeline.fork(), self._new_number(), name, branch.number, timeline.tick))
 
     def _name_of_kept(self, branch: Branch, tick: int) -> str:
-        """Return an unused name for a kept future: the name of its branch, and the tick of the change as a suffix.
+        """Return an unused name for a kept future: its branch's name with a suffix that gives the tick of the change.
 
         If the branch is itself a kept future, its suffix is replaced, so that names do not grow.
         """
@@ -226,7 +226,7 @@ class BranchTree:
         self._replace_link_groups([group - {number} for group in self._groups])
 
     def relink(self, groups: Iterable[Iterable[int]]) -> None:
-        """Replace all links by these groups; numbers of missing branches are ignored."""
+        """Replace all links between branches by these groups of branch numbers; ignore numbers of missing branches."""
         self._replace_link_groups([set(group) & set(self.branches) for group in groups])
 
     def _replace_link_groups(self, groups: list[set[int]]) -> None:
@@ -252,7 +252,7 @@ class BranchTree:
         """
         mates = self.mates(number)
         for mate in mates:
-            self[mate].timeline.settle()  # the present tick of a timeline is known when its seek is finished
+            self[mate].timeline.settle()  # finish a seek in progress: only then is the present tick known
         tick = self[number].timeline.tick
         entries: list[Entry] = []
         for mate in mates:
@@ -265,7 +265,7 @@ class BranchTree:
         return entries
 
     def split_policy(self, number: int, agent: int, variants: Sequence[Mapping[str, Value | None]]) -> list[Branch]:
-        """Create a linked branch for each of several settings of an agent, effective from the present tick on.
+        """Create linked branches that compare settings of an agent: one branch per setting, from the present tick on.
 
         Args:
             number: branch to split.
@@ -304,7 +304,7 @@ class BranchTree:
         return [self.state(number) for number in self.branches]
 
     def state(self, number: int) -> BranchState:
-        """Return a branch as plain values."""
+        """Return the state of a branch as plain values, from which `put` can restore the branch."""
         branch = self[number]
         line = branch.timeline
         return BranchState(
@@ -318,7 +318,7 @@ class BranchTree:
         )
 
     def put(self, state: BranchState) -> None:
-        """Restore the name, parent and log of a branch, which keeps its tick; create it again if it was deleted."""
+        """Restore name, parent and log of a branch, but not its tick; create the branch again if it was deleted."""
         branch = self.branches.get(state.number)
         before = branch.timeline.entries() if branch else ()
         is_simple = branch is not None and (branch.parent, branch.made_at) == (state.parent, state.at)
@@ -352,7 +352,7 @@ class BranchTree:
             self.watcher.branch_put(branch)
 
     def _nearest(self, state: BranchState) -> Timeline:
-        """Return the timeline of the state's parent, which shares most commands with it, or else of any branch."""
+        """Return the timeline from which to fork a deleted branch: that of its parent, or else of the first branch."""
         origin = self.branches.get(state.parent) if state.parent is not None else None
         return (origin or next(iter(self.branches.values()))).timeline
 
@@ -369,7 +369,7 @@ class BranchTree:
     def restored(
         cls, setup: Callable[[], World], states: Sequence[BranchState], budget: int | None = None
     ) -> "BranchTree":
-        """Return a tree with branches in these states.
+        """Return a new tree whose branches are restored from these states.
 
         Each branch is still seeking to its tick; finish the seek with Timeline.continue_seek().
         """
@@ -391,7 +391,7 @@ def _unique_suffixes() -> Iterator[str]:
 
 
 def _setup_entry_or(entry: Entry, script: Mapping[int, Entry]) -> Entry:
-    """Return the setup's entry with the id of `entry` if both entries are equal, otherwise `entry` itself.
+    """Return the entry of the setup's script that has the same id if it equals `entry`, otherwise `entry` itself.
 
     If `entry` is an AddAgent without an agent number, that number is not compared, because the setup assigns it.
     """
@@ -405,7 +405,7 @@ def _setup_entry_or(entry: Entry, script: Mapping[int, Entry]) -> Entry:
 
 
 def _legal_variant(world: World, walker: Walker, variant: Mapping[str, Value | None]) -> dict[str, Value | None]:
-    """Return the variant with its values parsed and checked for the agent; raise a ConfigError for a bad one."""
+    """Return the settings of a variant, parsed and checked for the agent; raise a ConfigError for an invalid value."""
     given: dict[str, Value] = {name: value for name, value in variant.items() if name != "budget" and value is not None}
     own = variant.get("budget", walker.budget)
     budget = None if own is None else int(BUDGET.parse(own, f"{walker.label}: budget"))

@@ -1,4 +1,4 @@
-"""Failures to store the state of a user-defined agent in a keyframe or to load it: messages and retries."""
+"""Failures to store the state of a user-defined agent in a keyframe or to load it: error messages and retries."""
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -14,8 +14,8 @@ Fails = Callable[[list[object], list[object]], bool]
 """Function that returns whether some value of the first list cannot be stored and loaded again. Objects of the second
 list are not tested where they occur inside these values."""
 
-_MAX_SKIPPED_KEYFRAMES = 63  # most keyframes skipped between two attempts to store the state of the same code
-_MAX_PART_DEPTH = 12  # most levels of nesting at which the failing part is searched, as in `self.a.b.c`
+_MAX_SKIPPED_KEYFRAMES = 63  # maximum number of keyframes skipped before retrying to store a state
+_MAX_PART_DEPTH = 12  # deepest level at which find_part() looks for the failing part; `self.a.b.c` has 3 levels
 
 
 class StateError(Exception):
@@ -30,20 +30,20 @@ class StateError(Exception):
 
 @dataclass
 class StateFailures:
-    """User code whose state could not be stored or loaded: one message per code, and when to try again.
+    """Record of user code whose state could not be stored or loaded: one message for each, and when to try again.
 
     A failure to store may be temporary (for example a generator in use), but each attempt takes time. So storing is
     retried after skipping 1, 3, 7, ... keyframes. After a failure to load, no keyframes are taken of worlds with that
     code any more, because they would be useless.
     """
 
-    messages: dict[str, str] = field(default_factory=dict)  # message for the user, by name of the code
-    _counts: dict[str, int] = field(default_factory=dict)  # failures since the state was last stored, by code
-    _skips_left: dict[str, int] = field(default_factory=dict)  # keyframes to skip before the next attempt, by code
-    _abandoned_codes: set[str] = field(default_factory=set)  # codes whose state is never stored again
+    messages: dict[str, str] = field(default_factory=dict)  # name of the code -> message for the user
+    _counts: dict[str, int] = field(default_factory=dict)  # name of the code -> failures in a row
+    _skips_left: dict[str, int] = field(default_factory=dict)  # name of the code -> keyframes still to skip
+    _abandoned_codes: set[str] = field(default_factory=set)  # names of the code whose state is never stored again
 
     def may_store(self, codes: Collection[str]) -> bool:
-        """Return whether to try a keyframe of a world with these codes; if not, count it as skipped."""
+        """Return whether to try to store a keyframe of a world with this user code; if not, count it as skipped."""
         waiting = [code for code in codes if self._skips_left.get(code)]
         for code in waiting:
             self._skips_left[code] -= 1
@@ -54,7 +54,7 @@ class StateFailures:
             self._counts.pop(code, None)
 
     def note(self, error: StateError, find_part: Callable[[], str]) -> None:
-        """Record a failure.
+        """Record a failure to store or load an agent's state, and choose how many keyframes to skip.
 
         Args:
             error: the failure.
@@ -103,7 +103,7 @@ def find_part(root: object, fails: Fails) -> str:
 
 
 def _failing_part(parts: list[Part], fails: Fails, outer: list[object]) -> Part | None:
-    """Return one part that fails; None if none fails. Search by bisection: a table may have a million entries."""
+    """Return one part that cannot be stored, or None. Search by bisection, because a table may have a million parts."""
 
     def fail(some: list[Part]) -> bool:
         return fails([value for _, value in some], outer)

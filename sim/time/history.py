@@ -1,4 +1,4 @@
-"""History: everything recorded of the past ticks of a timeline, and the only owner of that data.
+"""History of a timeline: the records, marks, messages and digests of its past ticks, which are stored only here.
 
 history.records[agent]              Record: where an agent was after every tick (recorded.py)
 history.record(agent)               the record of one agent, without updating all other records
@@ -10,7 +10,7 @@ history.advance_end(world)          advance the recorded end to the tick of the 
 history.check(world)                compare a replay with the recorded digest of its tick
 history.truncate(tick, keeps_now)   discard what was recorded from a tick on, after an edit of the past
 
-A crew is a batch of agents that one kernel advances together. Its BatchSteps hold the rows (log.ROW) of its agents for
+A batch is a group of agents that one kernel advances together. Its BatchSteps hold the rows (log.ROW) of its agents for
 some ticks; they are merged into the records when a record is read, because merging at each tick would be slow.
 """
 
@@ -51,22 +51,22 @@ class History:
     """Records, marks, messages and digests of the past of one timeline, see the module docstring."""
 
     def __init__(self) -> None:
-        self._records: dict[int, Record] = {}  # by agent number
-        self._pending_steps: list[BatchSteps] = []  # steps of crews that are not yet merged into all records
-        self._taken: dict[int, int] = {}  # number of `_pending_steps` already merged into each record, by agent number
+        self._records: dict[int, Record] = {}  # agent number -> record
+        self._pending_steps: list[BatchSteps] = []  # steps of batches still to be merged into the records
+        self._taken: dict[int, int] = {}  # agent number -> number of `_pending_steps` merged into its record
         self.end = 0  # last recorded tick
-        self.digests: list[str] = []  # digests of ticks 0, DIGEST_EVERY, ..., before the commands of the tick
+        self.digests: list[str] = []  # digests of the world at ticks 0, DIGEST_EVERY, ..., before commands
         self.marks = Marks()
-        self.notes: dict[tuple[int, str, int], Note] = {}  # messages by (tick, text, id() of the command)
+        self.notes: dict[tuple[int, str, int], Note] = {}  # (tick, text, id() of the command) -> message
         self.divergence: Divergence | None = None
         self.expected: list[str] = []  # digests of a saved run that a replay should reproduce
         # Last tick of the saved run, and its expected digest after the commands of that tick; None: nothing to compare.
         self.expected_last: tuple[int, str] | None = None
-        self.expected_agents: dict[int, str] = {}  # expected digest of each agent at that last tick, by agent number
+        self.expected_agents: dict[int, str] = {}  # agent number -> its digest at the last tick of the saved run
 
     @property
     def records(self) -> dict[int, Record]:
-        """Return the records of all agents, complete to the last tick; for one agent of many, `record` is faster."""
+        """Return the records of all agents up to the last tick. To read the record of one agent, `record` is faster."""
         if self._pending_steps:
             for agent in self._records:
                 self.record(agent)
@@ -78,7 +78,7 @@ class History:
         return agent in self._records
 
     def record(self, agent: int) -> Record:
-        """Return the record of one agent, after merging the pending steps of its crew into it."""
+        """Return the record of one agent, after merging the pending steps of its batch into it."""
         record, taken = self._records[agent], self._taken.get(agent, 0)
         if taken < len(self._pending_steps):
             _append_batch_steps(record, self._pending_steps[taken:])
@@ -97,7 +97,7 @@ class History:
     # --- recording --------------------------------------------------------------------------------
 
     def observe(self, world: World) -> None:
-        """Record the new agents and messages of a world at its last recorded tick, after its commands were applied."""
+        """Record the world's new agents and messages; call this after the commands of its tick were applied."""
         for note in world.notes:
             self.notes.setdefault((note.tick, note.text, id(note.command)), note)
         for walker in world.walkers:
@@ -131,26 +131,26 @@ class History:
             self.marks.append(sorted(found))
 
     def advance_end(self, world: World) -> None:
-        """Set the recorded end to the tick of the world, after record_steps(); add a digest each DIGEST_EVERY ticks."""
+        """Advance the recorded end to the world's tick, after record_steps(); add a digest every DIGEST_EVERY ticks."""
         self.end = world.tick
         if world.tick % DIGEST_EVERY == 0:
             self.note_digest(world.digest())
 
     def note_digest(self, digest: str) -> None:
-        """Append the digest of the next multiple of DIGEST_EVERY, and compare it with the expected one."""
+        """Append the world's digest, taken every DIGEST_EVERY ticks, and compare it with the saved run, if any."""
         index = len(self.digests)
         if index < len(self.expected) and self.expected[index] != digest:
             self.report_divergence(Divergence(index * DIGEST_EVERY, self.expected[index], digest))
         self.digests.append(digest)
 
     def cells(self, agents: tuple[int, ...], first: int, last: int, at_first: Cells | None = None) -> Cells:
-        """Return the cells of agents at each tick from `first` to `last`.
+        """Return the cells on which agents were at each tick from `first` to `last`.
 
         Args:
             agents: numbers of the agents.
             first: first tick; the cell of a tick is where the agent was when the clock showed that tick.
             last: last tick, included.
-            at_first: cells of the agents at `first`, if known. They allow to read recent ticks of a crew directly from
+            at_first: cells of the agents at `first`, if known. They allow to read recent ticks of a batch directly from
                 its pending steps, without updating the records.
 
         Returns:
@@ -170,7 +170,7 @@ class History:
         return found
 
     def _recent_cells(self, agents: tuple[int, ...], first: int, last: int, at_first: Cells) -> Cells | None:
-        """Return the same array as `cells` from the pending steps of one crew; None if ticks or agents are missing."""
+        """Return the array of `cells()`, read from pending steps of one batch; None if they lack a tick or an agent."""
         all_steps = [b for b in self._pending_steps if b.end > first and b.begin < last and agents[0] in b.places]
         if not all_steps or all_steps[0].begin > first or all_steps[-1].end < last:
             return None
@@ -218,7 +218,7 @@ class History:
         return None if self.divergence is None else self.divergence.tick
 
     def report_divergence(self, found: Divergence) -> None:
-        """Note a difference from the recorded run. Of several reports keep the earliest tick and any known agents."""
+        """Store a difference from the recorded run. Of several reports, keep the earliest tick and any known agents."""
         before = self.divergence
         if before is None or found.tick < before.tick:
             self.divergence = replace(found, agents=found.agents or (before.agents if before else ()))
@@ -245,12 +245,12 @@ class History:
         self.end = min(self.end, tick)
 
     def last_active(self, tick: int) -> int:
-        """Return the tick after the last tick before `tick` in which any agent was active; 0 if no agent was active."""
+        """Return the end (exclusive) of the last activity of any agent before `tick`; 0 if no agent was active."""
         return max((record.last_active(tick) for record in self.records.values()), default=0)
 
 
 def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> list[tuple[int, int, int]]:
-    """Return a list with the mark of an agent that arrived or found no path since tick `begin`; [] if it did not.
+    """Return a list with the mark of an agent that arrived, or proved that it has no path, since tick `begin`; or [].
 
     An arrival by a move is already marked in the row of the move, so the list is empty. An agent that arrived without a
     row did not move: the goal was moved to its cell, and the list has its mark.
@@ -265,7 +265,7 @@ def _status_mark(walker: Walker, begin: int, before: Status, status: Status) -> 
 
 
 def _append_batch_steps(record: Record, all_steps: Sequence[BatchSteps]) -> None:
-    """Append the rows of an agent in these steps to its record; rows of consecutive ticks are appended at once."""
+    """Append the rows of one agent from these batch steps to its record, consecutive ticks in a single call."""
     begin = 0
     rows: list[npt.NDArray[np.void]] = []
     for steps in all_steps:
@@ -281,7 +281,7 @@ def _append_batch_steps(record: Record, all_steps: Sequence[BatchSteps]) -> None
         record.append(begin, np.concatenate(rows))
 
 
-_NO_ROWS = np.zeros(0, log.ROW)  # no rows
+_NO_ROWS = np.zeros(0, log.ROW)  # rows of an agent that is not in a batch
 
 
 def _held(cells: Cells, done: npt.NDArray[np.int64]) -> Cells:

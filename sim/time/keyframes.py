@@ -70,10 +70,9 @@ MIN_STORE_BYTES = 190_000_000
 MAX_STORE_BYTES = 1_000_000_000
 """Upper bound of the default budget for keyframes, in bytes."""
 
-_SPARE_POOL_BYTES = (
-    64 * 1024 * 1024
-)  # bytes of a pool beyond the budget, because a keyframe is saved before older ones are evicted
-_SMALL = 64 * 1024  # size in bytes below which a buffer is copied at once, instead of being read later in a thread
+# Bytes by which a pool exceeds the budget, because a keyframe is saved before older keyframes are evicted.
+_SPARE_POOL_BYTES = 64 * 1024 * 1024
+_SMALL = 64 * 1024  # buffers of fewer bytes are copied when a snapshot starts; a thread reads the larger ones later
 
 _KEPT_TYPES = (
     type,
@@ -95,16 +94,16 @@ class Keyframe:
     """Snapshot of a world at a tick; it is immutable, so timelines may share it."""
 
     tick: int
-    work: float  # work from tick 0 to `tick` (unit: about a microsecond); keyframes are spaced by work
+    work: float  # estimated microseconds to simulate from tick 0 to `tick`; keyframes are spaced by this
     stream: bytes  # pickled object graph of the world without its arrays
     arrays: bytes  # marshalled headers (dtype, shape, ...) of the arrays, see _Pickler.array_rows
     kept: tuple[Any, ...]  # immutable objects kept by reference; `stream` and `arrays` refer to them by index
-    content: Content  # contents of the buffers of the arrays
+    content: Content  # contents of the array buffers, stored in a pool
     codes: frozenset[str] = frozenset()  # names of the user-defined agent code that runs in this world
 
     @property
     def own_bytes(self) -> int:
-        """Return the number of bytes that this keyframe takes outside the pool."""
+        """Return the number of bytes that this keyframe takes in addition to its array buffers in the pool."""
         return len(self.stream) + len(self.arrays) + 8 * len(self.kept) + self.content.own_bytes + 300
 
 
@@ -112,7 +111,7 @@ class Keyframe:
 
 
 class PendingSnapshot:
-    """Snapshot in progress: the objects and small arrays of a world are saved at once, its large arrays by `read`.
+    """Snapshot in progress: the constructor saves objects and small arrays of a world, `read` saves its large arrays.
 
     The world must not change until `read` has returned.
 
@@ -133,13 +132,13 @@ class PendingSnapshot:
         self._arrays = marshal.dumps(pickler.array_rows)
         self._owners = pickler.owners
         self._stale_segments = stale.rows_of(world.stamped(), _SMALL)
-        # Small buffers are copied at once: code that only displays the world may change cached numbers in them.
+        # Small buffers are copied now, because code that only displays the world may change cached numbers in them.
         self._memories = BufferSet(pickler.memories, _SMALL, tuple(pickler.places))
         self.size = self._memories.size
-        self.pace = hurried()  # flag: the kernel never yields to other threads; read_beside() replaces the flag
+        self.pace = hurried()  # flag that makes the kernel never yield to other threads; read_beside() replaces it
 
     def read(self, pool: Pool, like: Keyframe | None = None) -> Keyframe | None:
-        """Read the large arrays into the pool and return the keyframe.
+        """Copy the large arrays of the world into the pool and return the finished keyframe.
 
         Data of earlier searches, which no kernel will read again, are first overwritten with zeros, both in the world
         and in the keyframe (sim/kernels/stale.py), because the pool stores zeros without taking memory.
@@ -161,7 +160,7 @@ class PendingSnapshot:
 
 
 def take(world: World, work: float = 0.0, like: Keyframe | None = None) -> Keyframe:
-    """Return a keyframe of the world that belongs to no store.
+    """Save the world in a keyframe that belongs to no KeyframeStore, and return the keyframe.
 
     Its parts are in the pool of the keyframe `like`; without `like`, or if that pool is full, in a new pool.
     """
@@ -179,7 +178,7 @@ def codes_of(world: World) -> frozenset[str]:
 
 
 class _StateErrorGuard:
-    """Context manager that turns an exception while storing or loading into a StateError if user code may be the cause.
+    """Context manager: turn an exception from saving or loading a world into a StateError if user code may cause it.
 
     `codes` are the names of the user's agent code in the world; without any, exceptions are not changed.
     """
@@ -192,8 +191,7 @@ class _StateErrorGuard:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if self.codes and isinstance(error, Exception) and not isinstance(error, StateError):
-            # A possible cause is the last view (the data shown) of a user-defined agent that was stopped, because that
-            # view remains in the world.
+            # The cause may be the last view (displayed data) of a stopped user-defined agent, which stays in the world.
             raise StateError(min(self.codes), "something in its last view", is_loading=self.is_loading) from None
 
     def run(self, agent: UserAgent, do: Callable[[], T]) -> T:
@@ -228,9 +226,9 @@ class _Pickler(pickle.Pickler):
         self.user_agents: list[UserAgent] = []
         """User-defined agents in the order in which the pickler met them. The instances of the users' classes are
         written to the stream after the world, in this order."""
-        self.owners: list[Any] = []  # references to arrays, so that their id() and address are not reused
-        self._numbers: dict[int, int] = {}  # index in `kept` or `array_rows`, by id() of the object or array
-        self.places: dict[int, int] = {}  # index in `memories`, by address of the buffer
+        self.owners: list[Any] = []  # references to arrays, so that no other object gets their id() or address
+        self._numbers: dict[int, int] = {}  # id() of an object or array -> its index in `kept` or `array_rows`
+        self.places: dict[int, int] = {}  # address of a buffer -> its index in `memories`
 
     def persistent_id(self, obj: Any) -> tuple[int, int] | None:
         """Return the reference to an array or to an object kept by reference; None for an object to be pickled.
@@ -245,7 +243,7 @@ class _Pickler(pickle.Pickler):
         if kind is _ByReference:
             return _KEPT_REFERENCE, self._kept_number(obj.found)
         if isinstance(obj, BuiltinFunctionType) and not isinstance(obj.__self__, ModuleType | None):
-            return None  # pickle a bound method of a built-in type, because its object may change
+            return None  # a bound method of a built-in type is pickled, because its object may change
         return _KEPT_REFERENCE, self._kept_number(obj)
 
     def reducer_override(self, obj: Any) -> Any:
@@ -259,7 +257,7 @@ class _Pickler(pickle.Pickler):
             return _bare_user_agent, (kind,), {name: value for name, value in vars(obj).items() if name != "agent"}
         reduce = copyreg.dispatch_table.get(kind)
         reduced = reduce(obj) if reduce is not None else obj.__reduce_ex__(self._PROTOCOL)
-        if isinstance(reduced, str):  # a global name, which pickle would look up when loading: keep the object instead
+        if isinstance(reduced, str):  # pickle would look up this global name when loading: keep the object
             return _found, (_ByReference(obj),)
         return _reduced_error(obj, reduced) if isinstance(obj, BaseException) else reduced
 
@@ -279,7 +277,7 @@ class _Pickler(pickle.Pickler):
         return number
 
     def _row(self, array: npt.NDArray[Any]) -> tuple[Any, ...]:
-        """Return the header of an array, see `array_rows`, and collect the buffer that it uses."""
+        """Return the header of an array (see `array_rows`), and add the buffer that it uses to `memories`."""
         dtype, flags = self._kept_number(array.dtype), (isinstance(array, np.recarray), _access_mode(array))
         if not array.size:  # an empty array has no memory to save
             return (None, dtype, array.shape, None, 0, *flags)
@@ -365,7 +363,7 @@ def _base_of(array: npt.NDArray[Any]) -> Any:
 def _bytes_of(owner: npt.NDArray[Any]) -> Bytes:
     try:
         return np.ndarray((owner.nbytes,), np.uint8, buffer=owner.data)
-    except ValueError:  # a dtype without a buffer format code, such as datetime64
+    except ValueError:  # dtypes such as datetime64 cannot be exported as a buffer
         return owner.ravel("K").view(np.uint8)
 
 
@@ -379,7 +377,7 @@ def _access_mode(array: npt.NDArray[Any]) -> int:
     root: Any = array
     while isinstance(root, np.ndarray):
         root = root.base
-    with suppress(TypeError):  # the root object has no buffer interface
+    with suppress(TypeError):  # raised if the root object has no buffer interface
         return _SEALED if memoryview(root).readonly else _LOCKED
     return _LOCKED
 
@@ -407,25 +405,25 @@ def _restored_array(
 
 
 def restore(frame: Keyframe) -> World:
-    """Return a new world equal to the one that was saved."""
+    """Return a new world equal to the world saved in a keyframe."""
     restoring = Restoring(frame)
     restoring.step()
     return restoring.result()
 
 
 class Restoring:
-    """Restore in slices, so that a window stays responsive while a large world is restored."""
+    """Restore of a keyframe in time slices, so that a window stays responsive while a large world is restored."""
 
     def __init__(self, frame: Keyframe) -> None:
         self.frame = frame
         self._memories: list[Bytes] = []
-        self._copy_progress: Iterator[int] | None = None  # copies a slice and yields its bytes; None: not started
+        self._copy_progress: Iterator[int] | None = None  # yields the bytes of each copied slice; None: not started
 
     def step(self, most_bytes: int = 1 << 62) -> bool:
-        """Copy about `most_bytes` further bytes; return whether all bytes of the keyframe are copied."""
+        """Copy about `most_bytes` further bytes of the keyframe; return whether all its bytes are copied."""
         if self._copy_progress is None:
-            # np.zeros, because memory of kernels.memory.zeros is mapped in pages of 4 KB, each with a page fault of its
-            # own: a seek would take 25 ms instead of 9 ms.
+            # np.zeros is used because a seek takes 9 ms with it, and 25 ms with kernels.memory.zeros.
+            # The latter maps memory in pages of 4 KB, and each page costs a page fault.
             self._memories = [np.zeros(size, np.uint8) for size in self.frame.content.sizes]
             self._copy_progress = self.frame.content.copy_into(self._memories)
         copied = 0
@@ -436,7 +434,7 @@ class Restoring:
         return True
 
     def result(self) -> World:
-        """Return the world; call it after `step` has returned True.
+        """Return the restored world; call this after `step` has returned True.
 
         Raises:
             StateError: The state of a user-defined agent cannot be loaded.
@@ -467,7 +465,7 @@ class _Unpickler(pickle.Unpickler):
         return self._arrays[number] if kind == _ARRAY_REFERENCE else self._kept[number]
 
     def find_class(self, module_name: str, global_name: str) -> Any:
-        """Refuse to look up a global name: all objects with global names are kept by reference."""
+        """Refuse to look up a global name, because all objects with global names are kept by reference."""
         raise pickle.UnpicklingError(f"{module_name}.{global_name} in a keyframe")
 
 
@@ -512,7 +510,7 @@ def _cannot_be_stored(values: list[object], left_out: list[object]) -> bool:
 
 
 class KeyframeStore:
-    """Keyframes of several timelines within one budget of bytes; memory parts that keyframes share count once.
+    """Store of the keyframes of several timelines, with a budget in bytes; memory shared by keyframes counts once.
 
     The default budget is the size of the world, but at least MIN_STORE_BYTES and at most MAX_STORE_BYTES. `beside` is
     an executor with one thread; a window sets it to have keyframes read in the background.
@@ -527,11 +525,10 @@ class KeyframeStore:
         self._pool: Pool | None = None
         self.beside: Executor | None = None
         self._background_read: Future[Keyframe | None] | None = None  # background read in progress
-        self._background_pace = (
-            new_pace()
-        )  # flag with which the background read yields to other threads (sim/kernels/pace.py)
+        # Flag that tells the background read whether to yield to other threads (sim/kernels/pace.py).
+        self._background_pace = new_pace()
         self.failures = StateFailures()
-        self._failed_loads = 0  # failed loads of keyframes since the last successful one
+        self._failed_loads = 0  # failed loads of keyframes since the last successful load
 
     @property
     def budget(self) -> int:
@@ -546,7 +543,7 @@ class KeyframeStore:
 
     @property
     def held(self) -> int:
-        """Return the number of bytes that all keyframes take."""
+        """Return the number of bytes that all keyframes of the store take."""
         frames = {id(frame): frame for track in self.tracks for frame in track.frames}
         pools = {id(frame.content.pool): frame.content.pool for frame in frames.values()}
         return sum(frame.own_bytes for frame in frames.values()) + sum(pool.held for pool in pools.values())
@@ -562,7 +559,7 @@ class KeyframeStore:
         return track
 
     def begin(self, world: World, work: float) -> PendingSnapshot | None:
-        """Start a snapshot of a world, to be finished by `read` or `read_beside`.
+        """Start a snapshot of a world, which `read` or `read_beside` must finish.
 
         Returns:
             The snapshot in progress; None if the state of a user-defined agent cannot be stored. Missing keyframes only
@@ -614,7 +611,7 @@ class KeyframeStore:
         self._background_pace[0] = 1
 
     def _wait(self) -> None:
-        """Wait for the background read, if any: the pool allows one writer at a time."""
+        """Wait for the background read, if any, because only one thread may write to the pool at a time."""
         if self._background_read is not None:
             self.hurry()
             self._background_read.exception()
@@ -624,9 +621,9 @@ class KeyframeStore:
         """Finish a snapshot in this thread, in a new pool if the present one is full."""
         self._world_size = max(self._world_size, taking.size)
         if taking.size // 64 > self.budget:
-            return None  # no keyframe can fit: even a new world has touched more than 1/64 of its memory
+            return None  # no keyframe can fit, because even a new world has touched more than 1/64 of its memory
         frame = taking.read(self._current_pool(), like)
-        if frame is None:  # the world or the budget has grown: start a new pool; older keyframes stay in the old pool
+        if frame is None:  # the pool is full because the world or budget has grown; older keyframes stay in it
             self._pool = None
             frame = taking.read(self._current_pool(), like)
         return frame
@@ -672,7 +669,7 @@ class Track:
 
     store: KeyframeStore
     frames: list[Keyframe] = field(default_factory=list)
-    playhead: float = 0.0  # work from tick 0 to the present tick, in the same unit as `Keyframe.work`
+    playhead: float = 0.0  # estimated microseconds from tick 0 to the present tick, as Keyframe.work
 
     def add(self, frame: Keyframe) -> None:
         """Add a keyframe unless the track has a keyframe of its tick; this may evict other keyframes of the store."""
@@ -683,7 +680,7 @@ class Track:
         self.store.make_room()
 
     def _place(self, tick: int) -> int:
-        """Return the index after the last keyframe at or before `tick`."""
+        """Return the index in `frames` after the last keyframe at or before `tick`."""
         return bisect_right(self.frames, tick, key=lambda frame: frame.tick)
 
     def at_or_before(self, tick: int) -> Keyframe | None:
@@ -721,7 +718,7 @@ class Track:
         return other
 
     def close(self) -> None:
-        """Remove all keyframes, and the track from its store."""
+        """Remove all keyframes of the track, and remove the track from its store."""
         self.forget_after(-1)
         self.store.tracks.remove(self)
 
@@ -735,15 +732,15 @@ class Track:
         del self.frames[scores.index(min(scores))]
 
     def _losses(self) -> list[float]:
-        """Return the eviction score of each keyframe: the lowest is evicted first.
+        """Return the eviction score of each keyframe; the keyframe with the lowest score is evicted first.
 
         The score is the work of the longest replay if the keyframe was missing, divided by the fourth root of its
         distance from the playhead. The fourth root spreads keyframes over the whole run, but denser near the playhead.
         (With the square root, the median seek in a run under steady changes takes 102 ms instead of 84.)
         """
         works = [frame.work for frame in self.frames]
-        # The 1e9 gives very high scores to the first and the last keyframe: without the first one the run would have to
-        # be set up again, and the last one is the base of the next keyframe.
+        # Adding 1e9 keeps the first keyframe: without it, a seek to an early tick would have to set up the run again.
+        # Adding 1e9 also keeps the last keyframe, because it is the base of the next keyframe.
         before, after = [works[0] - 1e9, *works], [*works[1:], works[-1] + 1e9]
         return [
             (right - left) / (1.0 + abs(self.playhead - work)) ** 0.25

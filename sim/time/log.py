@@ -16,18 +16,18 @@ from sim.time.recorded import NO_AGENT, MarkKind
 
 @dataclass(frozen=True)
 class Entry:
-    """Command with the tick at which it applies."""
+    """Entry of a command log: a command and the tick at which it applies."""
 
     id: int
     tick: int
     command: Command
     is_scripted: bool = False  # whether the command comes from the scenario; otherwise the user gave it
     is_enabled: bool = True
-    stroke: int = 0  # number of the stroke, shared by all its entries: the id of the first one; 0: a scripted entry
+    stroke: int = 0  # id of the first entry that the same user action created; 0: a scripted entry
 
 
 def placed(entries: Iterable[Entry], entry: Entry) -> list[Entry]:
-    """Return a copy of a log with an entry added, or replacing the entry with the same id.
+    """Return a copy of a log with `entry` added, or with `entry` in place of the entry that has the same id.
 
     An added or moved entry follows all others of its tick; an entry that replaces one at the same tick keeps its index.
     """
@@ -43,7 +43,7 @@ def placed(entries: Iterable[Entry], entry: Entry) -> list[Entry]:
 
 
 def end_of(entries: list[Entry], tick: int) -> int:
-    """Return the index after the last entry up to and including this tick."""
+    """Return the index after the last entry at or before this tick."""
     return bisect_right(entries, tick, key=lambda entry: entry.tick)
 
 
@@ -74,26 +74,26 @@ class Numbers:
         return self._last
 
     def skip(self, number: int) -> None:
-        """Return only numbers above this one from now on."""
+        """Make `next` return only ids above this one from now on."""
         self._last = max(self._last, number)
 
 
 @dataclass(eq=False)
 class Log:
-    """Log of one timeline. It assigns ids to new entries, and numbers to agents that a command adds."""
+    """Command log of one timeline. It assigns ids to new entries, and numbers to agents that a command adds."""
 
     numbers: Numbers
     next_agent: int  # number of the next agent to be added
     entries: list[Entry] = field(default_factory=list)
 
     def copy(self) -> "Log":
-        """Return a log with the same entries, for a fork of the timeline; both draw ids from one source."""
+        """Return a log with the same entries, for a fork of the timeline; both logs get new ids from one source."""
         return Log(self.numbers, self.next_agent, list(self.entries))
 
     # --- new entries ------------------------------------------------------------------------------
 
     def begin(self, script: Iterable[tuple[int, Command]]) -> None:
-        """Fill the log with the commands of the scenario, in their order."""
+        """Fill the log of a new timeline with the scripted commands of the scenario, in the order of the script."""
         self.entries = [
             Entry(self.numbers.next(), tick, self.numbered(command), is_scripted=True) for tick, command in script
         ]
@@ -110,7 +110,7 @@ class Log:
         return Entry(number, tick, self.numbered(command), stroke=stroke or number)
 
     def add(self, entry: Entry) -> None:
-        """Add an entry after the others of its tick."""
+        """Insert an entry after all other entries of its tick."""
         self.entries.insert(end_of(self.entries, entry.tick), entry)
 
     def note_served(self, served: Iterable[tuple[int, int]]) -> list[Entry]:
@@ -136,7 +136,7 @@ class Log:
         return command if command.agent is not None else replace(command, agent=number)
 
     def adopted(self, entries: Iterable[Entry]) -> list[Entry]:
-        """Return entries from a file or a journal, sorted by tick and with agents numbered; they keep their ids."""
+        """Return entries of a file or journal for this log: sorted by tick, agents numbered, and with unchanged ids."""
         found = []
         for entry in sorted(entries, key=attrgetter("tick")):
             command = self.numbered(entry.command)

@@ -25,14 +25,14 @@ _MIN_LOOKUP_BYTES = 64 * 1024
 """Smallest size in bytes of a buffer whose touched pages are looked up. Smaller buffers are read whole, because the
 lookup would take longer."""
 
-# Most pages between two buffers that are looked up in one read of the page map. Reading the entries of the pages in
-# between is faster than a second read.
+# Maximum number of pages between two buffers that are looked up in one read of the page map.
+# Up to this gap, reading the entries of the pages in between is faster than a second read.
 _MAX_PAGE_GAP = 64
 _PAGEMAP_FILE = "/proc/self/pagemap"
 
 
 def block_counts(sizes: Sequence[int]) -> Ints:
-    """Return the number of blocks of buffers of these sizes in bytes; each buffer begins a new block."""
+    """Return how many blocks each buffer takes, given its size in bytes; each buffer begins a new block."""
     return -(-np.array(sizes, np.int64) // (PART * PARTS))
 
 
@@ -45,7 +45,7 @@ class BufferSet:
     def __init__(
         self, memories: Sequence[Bytes], copied_below: int = 0, addresses: Sequence[int] | None = None
     ) -> None:
-        """Copy the small buffers.
+        """Copy the small buffers, and keep the addresses of all others.
 
         Args:
             memories: the buffers.
@@ -53,7 +53,7 @@ class BufferSet:
             addresses: addresses of the buffers; None: they are queried from numpy, which is slow.
         """
         self.sizes = tuple(memory.size for memory in memories)
-        self._owners = memories  # references that keep the addresses valid
+        self._owners = memories  # references to the buffers, so that their addresses stay valid
         sizes = np.array(self.sizes, np.int64)
         self.addresses = np.array(addresses or [memory.ctypes.data for memory in memories], np.int64)
         copied = np.where(sizes < copied_below, sizes, sizes % PART)
@@ -67,7 +67,7 @@ class BufferSet:
 
     @property
     def size(self) -> int:
-        """Return the bytes of all buffers, touched or not."""
+        """Return the total size of all buffers in bytes, including pages that were never touched."""
         return sum(self.sizes)
 
     @property
@@ -75,7 +75,7 @@ class BufferSet:
         return int(self._parts.sum() + self._copied_part_counts.sum())
 
     def segments(self, touched: "TouchedPages") -> Any:
-        """Return two segments (parts.SEGMENT) for each buffer: the parts read in place, then the copied ones.
+        """Return two segments (parts.SEGMENT) for each buffer: its parts read in place, then its copied parts.
 
         The order matters because the kernel starts a new table whenever the block changes, so the parts of a block must
         follow one another.
@@ -92,7 +92,7 @@ class BufferSet:
 
 
 class TouchedPages:
-    """Pages of some buffers that were ever written or read, if the system reports such pages (Linux does).
+    """Pages of some buffers that were ever written or read, if the system can list such pages (Linux can).
 
     Most pages of a world are untouched, so they contain zeros. They are skipped because reading a page would allocate
     its memory. Neighbouring buffers are looked up together: the 82 buffers of eight agents take 14 reads.
@@ -116,7 +116,7 @@ class TouchedPages:
             self._first = self._last = self._first[:0]
 
     def _read(self) -> bool:
-        """Read the entries of all runs of pages from the page map; return whether the system allows it."""
+        """Read the page-map entries of all runs of neighbouring buffers; return whether the system allows this."""
         try:
             file = os.open(_PAGEMAP_FILE, os.O_RDONLY)
         except OSError:

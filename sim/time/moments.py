@@ -30,8 +30,8 @@ class Scrub:
 
     begin: int  # tick shown by the clock before the first move
     end: int  # tick shown by the clock after the last move
-    moves: int  # number of moves
-    cells: int  # number of different cells entered
+    moves: int  # number of moves in the run
+    cells: int  # number of different cells that the agent entered
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class Dearest:
 
 @dataclass(frozen=True)
 class Parting:
-    """First difference between two agents."""
+    """First difference between the records of two agents."""
 
     tick: int  # tick shown by the clock just after the difference
     what: str  # value that differs: "cell", "expansions", "marks", "phase", or "start" (cell on which it was put)
-    one: int  # value of the first agent
-    other: int  # value of the second agent
+    one: int  # differing value of the first agent
+    other: int  # differing value of the second agent
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ _COMPARED_FIELDS = (("cell", "cell"), ("expanded", "expansions"), ("marks", "mar
 
 
 def parting(one: Record, other: Record, last: int, *, in_cells_first: bool = True) -> Parting | None:
-    """Return the first difference between two agents.
+    """Return the first difference between the records of two agents.
 
     Args:
         one: record of the first agent.
@@ -157,7 +157,7 @@ def parting(one: Record, other: Record, last: int, *, in_cells_first: bool = Tru
 
 
 def _first_unequal(one: Record, other: Record, begin: int, last: int, name: str, what: str) -> Parting | None:
-    """Return the first difference in the field `name` of the rows, called `what` in the result; None if none."""
+    """Return the first difference of two agents in the row field `name`, which the result calls `what`, or None."""
     a, b = (_values(record, begin, last, name) for record in (one, other))
     indices = np.flatnonzero(a != b)
     if not indices.size:
@@ -167,7 +167,7 @@ def _first_unequal(one: Record, other: Record, begin: int, last: int, name: str,
 
 
 def _values(record: Record, begin: int, last: int, name: str) -> npt.NDArray[np.int64]:
-    """Return a field of the rows from tick `begin` to before `last`, padded if the record ends earlier.
+    """Return the values of a row field from tick `begin` to before `last`, padded where the record ends earlier.
 
     An agent that is done has no rows. Its cell is padded with its last cell, all other fields with 0.
     """
@@ -197,7 +197,7 @@ def _first_command_difference(timeline: Timeline, other: Timeline, last: int) ->
 
 
 def _earlier_difference(own: Entry | None, theirs: Entry | None) -> Difference:
-    """Return the difference for the earlier of two commands, the first pair in which two logs differ.
+    """Return the difference between two logs, given the first pair of commands that differ.
 
     Only one branch has the earlier command, because logs are sorted by tick.
     """

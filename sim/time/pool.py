@@ -81,7 +81,7 @@ class Pool:
 
     @property
     def held(self) -> int:
-        """Return the bytes in use."""
+        """Return the number of bytes that all stored parts and tables take."""
         if not self._is_storing:
             self._release_deleted()
         slots, freed_slots, tables, freed_tables = self.arrays.counts.tolist()
@@ -94,7 +94,7 @@ class Pool:
         touched: TouchedPages | None = None,
         pace: Pace | None = None,
     ) -> Content | None:
-        """Store the present contents of buffers.
+        """Store the present contents of buffers in the pool, and return a reference to them.
 
         Args:
             memories: the buffers.
@@ -156,7 +156,7 @@ def _blocks_of_base(sizes: tuple[int, ...], like: Content | None) -> npt.NDArray
 
 
 def _words_of(memory: Bytes) -> tuple[Words, Words]:
-    """Return the whole parts of a buffer, and its remainder padded with zeros to a part (empty if none remains)."""
+    """Return a buffer as 64-bit words: its whole parts, and its remainder padded with zeros to a whole part."""
     whole = memory.size // PART * PART
     rest = memory.size - whole
     tail = np.zeros(PART if rest else 0, np.uint8)

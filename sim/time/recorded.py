@@ -14,7 +14,7 @@ from sim.kernels import log
 
 
 class MarkKind(IntEnum):
-    """Kinds of marks on the line of time."""
+    """Kinds of marks on the timeline: events of a run to which a user can jump."""
 
     EDIT = 0
     RESTART = 1
@@ -37,7 +37,7 @@ _KINDS_BY_BITS = tuple([kind for bit, kind in _KIND_BY_BIT if bits & bit] for bi
 
 
 class Record:
-    """Rows of one agent, one per tick, starting with the tick in which it was put on the map."""
+    """Record of one agent: a row (log.ROW) per tick, starting with the tick in which it was put on the map."""
 
     def __init__(self, agent: int, label: str, kind: str, joined: int, start: int) -> None:
         self.agent, self.label, self.kind = agent, label, kind
@@ -59,11 +59,11 @@ class Record:
         return self.joined + self._count
 
     def rows_before(self, tick: int) -> npt.NDArray[np.void]:
-        """Return the rows of all ticks before `tick`, which had been run when the clock showed `tick`."""
+        """Return the rows of all ticks before `tick`: the ticks that are over when the clock shows `tick`."""
         return self._rows[: max(0, min(self._count, tick - self.joined))]
 
     def cell_at(self, tick: int) -> int:
-        """Return the cell of the agent when the clock showed `tick`."""
+        """Return the cell on which the agent was when the clock showed `tick`."""
         rows = self.rows_before(tick)
         return int(rows["cell"][-1]) if rows.size else self.start
 
@@ -115,7 +115,7 @@ class Marks:
     def __init__(self) -> None:
         self._marks = np.zeros(64, MARK)
         self._count = 0
-        # Marks to be added to the array when it is read next, because most ticks add marks and reads are rare.
+        # Marks that the next read will add to the array. Adding them at each tick would be slow, and reads are rare.
         self._new: list[tuple[int, int, int]] = []
 
     @property

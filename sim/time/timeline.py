@@ -65,29 +65,29 @@ NEAR_SPACING = 12_000.0
 """Minimum work between the extra keyframes that a seek backwards takes near its target (unit: about a microsecond).
 Saving keyframes at shorter intervals would take longer than the replays that they save."""
 
-# Work of single steps, in units of about a microsecond.
-_ADVANCE_WORK = 1.0  # work of one call of World.advance, without the work of the agents
-_TICK = 0.5  # work of one tick of one agent that is advanced in bulk, without its expansions
-_SLOW_TICK_WORK = 20.0  # work of one tick of one agent that is called once per tick, without its expansions
-_EXPANSION_WORK = 0.1  # work of one expansion
-_COMMAND_WORK = 100.0  # work of applying one command
-_MAP_CELL_WORK = 0.012  # work of one random change of the map, per cell of the map
-_CHEAP_BUFFER_COUNT = 500  # number of buffers (memory of arrays) that a keyframe saves at no notable cost
-# Extra work between two keyframes for each further buffer. Saving a buffer takes a work of 20, and saving should take
-# at most 5 % (1/20) of all work.
+# Constants of the estimate of computing time (work), in units of about a microsecond.
+_ADVANCE_WORK = 1.0  # estimated microseconds of one call of World.advance, without the agents
+_TICK = 0.5  # estimated microseconds per tick of an agent that is advanced in bulk, without its expansions
+_SLOW_TICK_WORK = 20.0  # estimated microseconds per tick of an agent called tick by tick, without its expansions
+_EXPANSION_WORK = 0.1  # estimated microseconds of one expansion
+_COMMAND_WORK = 100.0  # estimated microseconds to apply one command
+_MAP_CELL_WORK = 0.012  # estimated microseconds of one random map change, per cell of the map
+_CHEAP_BUFFER_COUNT = 500  # number of array buffers up to which a keyframe is saved at no notable cost
+# Extra work between two keyframes for each further buffer, so that saving takes at most 5 % of the time.
+# Saving one buffer takes about 20 microseconds, which is 5 % of 20 * 20 microseconds.
 _SPACING_PER_BUFFER = 20 * 20.0
-_BYTES_PER_WORK = 5000  # bytes that a restore copies per unit of work
+_BYTES_PER_WORK = 5000  # bytes that a restore copies in an estimated microsecond
 
 
 @dataclass(eq=False)
 class _Cursor:
-    """Cursor on a timeline: a world at some tick, with the work it took to get there."""
+    """World at some tick of a timeline, with the work (estimated computing time) of the run from tick 0 to it."""
 
     world: World
-    work: float = 0.0  # total work from tick 0 to the tick of the world
+    work: float = 0.0  # estimated microseconds to simulate from tick 0 to the tick of the world
     framed: float = float("-inf")  # value of `work` when the last keyframe was taken or restored
-    rate: float = 1000.0  # estimate of the work per tick, from recent ticks
-    statuses: dict[int, Status] = field(default_factory=dict)  # status of each agent before the commands of the tick
+    rate: float = 1000.0  # estimated microseconds per tick, from recent ticks
+    statuses: dict[int, Status] = field(default_factory=dict)  # agent number -> status before the commands of the tick
     looked: int = -1  # tick at which `statuses` was read
     activity_version: int = -1  # activity counter of the world (World.activity_version) when `statuses` was read
     is_due: bool = False  # whether a keyframe is to be taken at the end of the next frame of the window
@@ -105,7 +105,7 @@ class _Cursor:
         return self.world.is_before_commands
 
     def look(self) -> bool:
-        """Read the statuses of the agents, at most once per tick.
+        """Read the statuses of all agents into `statuses`, at most once per tick.
 
         A second read at the same tick would be wrong, because commands of the tick may have changed statuses since.
 
@@ -129,18 +129,18 @@ class _Seek:
     target: int  # tick to reach
     cursor: _Cursor | None = None  # cursor that the seek moves; None while a keyframe is being restored
     restoring: Restoring | None = None  # restore in progress
-    stops: tuple[int, ...] = ()  # ticks before the target at which a keyframe is worth taking
+    stops: tuple[int, ...] = ()  # ticks before the target at which the seek takes extra keyframes
     is_background: bool = False  # whether the seek moves a separate world instead of the one on screen
 
     def next_stop(self, tick: int) -> int:
-        """Return the first stop after `tick`, or the target."""
+        """Return the first tick of `stops` after `tick`, or the target if there is none."""
         return next((stop for stop in self.stops if stop > tick), self.target)
 
 
 class Timeline:
     """Run that can be rewound, edited and replayed, see the module docstring."""
 
-    _head: _Cursor | None  # cursor at the present tick, see _present
+    _head: _Cursor | None  # cursor at the present tick; None: a new fork, until _present() is called
 
     def __init__(self, setup: Callable[[], World], store: KeyframeStore | None = None) -> None:
         """Create a timeline at tick 0.
@@ -159,7 +159,7 @@ class Timeline:
         self._apply_commands(self._head)
 
     def _begin(self, setup: Callable[[], World], track: Track, log: Log) -> None:
-        """Initialise all fields."""
+        """Initialise all fields of a new timeline or fork."""
         self.setup, self._track, self.log = setup, track, log
         # Callback(timeline) that `do` calls before it overwrites the future; it may keep that future as a branch.
         self.on_lost_future: Callable[[Timeline], None] | None = None
@@ -169,13 +169,12 @@ class Timeline:
         self.horizon = self.generation = 0
         self._head = None
         self._seek: _Seek | None = None
-        self._background_seek: _Seek | None = None  # background seek that recomputes up to the old end after an edit
-        # Tick that was shown before an edit of the past made the run shorter; 0: none. The next edit, such as an undo,
-        # seeks back to this tick if the run is long enough again.
+        self._background_seek: _Seek | None = None  # recomputes the run up to its old end after an edit
+        # Tick that was shown before an edit of the past made the run shorter; 0: none.
+        # The next edit, such as an undo, seeks back to this tick if the run is long enough again.
         self._tick_before_edit = 0
-        self._pending_keyframe: Future[Keyframe | None] | None = (
-            None  # keyframe that another thread is saving; None: no thread is
-        )
+        # Keyframe that another thread is saving; None: no thread is saving one.
+        self._pending_keyframe: Future[Keyframe | None] | None = None
 
     def fork(self, tick: int | None = None, store: KeyframeStore | None = None) -> "Timeline":
         """Return a copy of this timeline that runs identically until either of them gets new commands.
@@ -206,12 +205,12 @@ class Timeline:
 
     @property
     def recorded_end(self) -> int:
-        """Return the last tick that is recorded with the present log."""
+        """Return the last tick that is recorded with the present log of commands."""
         return self.history.end
 
     @property
     def end(self) -> int:
-        """Return the last tick that the run has reached: with the present log, or before the past was edited."""
+        """Return the last tick that the run has reached with the present log or before the past was edited."""
         return max(self.recorded_end, self.horizon)
 
     @property
@@ -313,7 +312,7 @@ class Timeline:
         return passed
 
     def apply_now(self) -> None:
-        """Apply the commands due at the present tick, without running it."""
+        """Apply the commands that are due at the present tick, without running the tick."""
         self.settle()
         self._apply_commands(self._present())
 
@@ -340,7 +339,7 @@ class Timeline:
         return self.world.measuring.is_waiting or self.world.has_old_optima
 
     def true_distance(self, cell: int) -> float | None:
-        """Return the cost of the cheapest path from a cell to the goal; None if unknown so far: call it each frame."""
+        """Return the cost of the cheapest path from a cell to the goal; None while it is computed: ask each frame."""
         if self.is_being_read:
             return None
         self._wait_for_keyframe()
@@ -394,7 +393,7 @@ class Timeline:
     def _advance(
         self, cursor: _Cursor, ticks: int, work: float = float("inf"), *, begins_with_keyframe: bool = True
     ) -> int:
-        """Advance a cursor by up to `ticks` ticks within a limit of work, and record new ticks.
+        """Advance a cursor by up to `ticks` ticks or about `work` microseconds, and record ticks not yet recorded.
 
         Returns:
             The number of ticks run.
@@ -407,7 +406,7 @@ class Timeline:
             self._apply_commands(cursor)
             left = min(work - (cursor.work - begin), SPACING / 2)
             most = min(ticks - passed, max(1, int(left / cursor.rate)))
-            # Do not call World.advance if the run is over: it would clear the rows of the last tick, shown on screen.
+            # World.advance is not called if the run is over, because it would clear the last tick's rows on screen.
             done = 0 if cursor.world.is_over else self._advance_segment(cursor, most)
             if not done:
                 self._shorten_to_end(cursor)
@@ -416,7 +415,7 @@ class Timeline:
         return passed
 
     def _advance_segment(self, cursor: _Cursor, ticks: int) -> int:
-        """Advance up to the next command or digest; all ticks of the segment are either new or recorded.
+        """Advance a cursor, at most to the next command or digest; the ticks are either all new or all recorded.
 
         Returns:
             The number of ticks run.
@@ -446,15 +445,14 @@ class Timeline:
         return done
 
     def _count_work(self, cursor: _Cursor, ticks: int, has_stirred: bool) -> None:
-        """Add the work of the last `ticks` ticks to the cursor; `has_stirred`: any agent may have changed its state."""
+        """Add the work of the last `ticks` ticks to `cursor.work`; `has_stirred`: whether an agent may have changed."""
         work = _ADVANCE_WORK
         if has_stirred:
             before, cursor.expansions = cursor.expansions, expansions_of(cursor.world)
             work = work_of(cursor.world, ticks, max(0, cursor.expansions - before))
         cursor.work += work
-        cursor.rate = max(
-            work / ticks, cursor.rate / 2
-        )  # rises at once and falls slowly, so that a slice seldom exceeds its limit of work
+        # The rate rises at once but falls slowly, so that a time slice seldom exceeds its limit of work.
+        cursor.rate = max(work / ticks, cursor.rate / 2)
 
     def _apply_commands(self, cursor: _Cursor) -> None:
         """Apply the commands of the cursor's tick; if the tick is new, record new agents and messages."""
@@ -482,7 +480,7 @@ class Timeline:
         return digests, (self.tick, world.digest()), {w.id: world.walker_digest(w) for w in world.walkers}
 
     def _shorten_to_end(self, cursor: _Cursor) -> None:
-        """Reset the old end if the run is over at the cursor, because the new run never reaches the old end."""
+        """Set `horizon` to the recorded end if the run is over at the cursor, because it will never reach `horizon`."""
         if cursor.tick >= self.recorded_end:
             self.horizon = self.recorded_end
 
@@ -511,7 +509,7 @@ class Timeline:
             self._track.add(frame)
 
     def _take_keyframe_async(self, cursor: _Cursor) -> None:
-        """Save a keyframe in the background if one became due in the last frame.
+        """Save a keyframe in the background if one became due in the window's last frame.
 
         Another thread saves it while the window draws, which is possible because the world does not change before the
         next tick. Saving starts one frame after the keyframe became due: the cause is mostly a change of the map, and
@@ -540,7 +538,7 @@ class Timeline:
         return self._prepared(_Cursor(self.setup()))
 
     def _prepared(self, cursor: _Cursor) -> _Cursor:
-        """Queue the commands of this log in the world of a new cursor, and return the cursor.
+        """Queue the commands of the timeline's log in the world of a new cursor, and return the cursor.
 
         The world is before the commands of its tick.
         """
@@ -600,7 +598,7 @@ class Timeline:
         self.begin_seek(tick)
 
     def _nearest_cursor(self, tick: int) -> _Cursor | None:
-        """Return the latest valid cursor at or before this tick, of the present and of the seek; None if none is."""
+        """Return the latest of the usable cursors (present, seek) at or before this tick; None if there is none."""
         usable = [cursor for cursor in self._cursors if cursor.tick <= tick and not cursor.is_stale]
         return max(usable, key=lambda cursor: cursor.tick, default=None)
 
@@ -624,7 +622,7 @@ class Timeline:
         return True
 
     def _replay(self, seek: _Seek, cursor: _Cursor, work: float) -> bool:
-        """Replay towards the target within a limit of work; return whether the target or the run's end is reached."""
+        """Replay towards the target for about `work` microseconds; return whether the target or the end is reached."""
         begin = cursor.work
         while cursor.tick < seek.target:
             left = work - (cursor.work - begin)
@@ -646,7 +644,7 @@ class Timeline:
             self._take_keyframe(cursor)
 
     def _arrive(self, cursor: _Cursor) -> None:
-        """End the seek: make its cursor the present one, apply the commands of the tick, and show the last rows."""
+        """End the seek: make its cursor the present one, apply the tick's commands, and show each agent's last row."""
         self._seek = None
         if cursor is not self._head:
             self._head = cursor
@@ -658,7 +656,7 @@ class Timeline:
             self._show_last_row(walker, cursor.tick)
 
     def _show_last_row(self, walker: Walker, tick: int) -> None:
-        """Show only the row of the last tick for a walker.
+        """Make a walker show only its row of the last tick.
 
         Otherwise the rows shown would depend on the number of ticks that the seek replayed.
         """
@@ -758,7 +756,7 @@ class Timeline:
             self._tell([new], [])
 
     def _tell(self, altered: list[Entry], gone: list[int]) -> None:
-        """Call `on_entries` with altered log entries and the ids of removed ones."""
+        """Call `on_entries` with the new or altered log entries and the ids of removed entries."""
         if self.on_entries:
             self.on_entries(self, altered, gone)
 

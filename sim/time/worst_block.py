@@ -1,4 +1,4 @@
-"""Search for the worst block: the single block and the tick that cost an agent most.
+"""Search for the worst block: the cell or switch, and the tick, whose blocking costs an agent most.
 
     tasks = switch_tasks(timeline, ticks)       every switch at each of these ticks
     tasks = path_tasks(timeline, agents, ticks) every cell that these agents visited after each of these ticks
@@ -30,12 +30,12 @@ NEVER = float("inf")
 MAX_TICKS = 50_000
 """Most ticks simulated after a block; an agent that takes longer counts as never arriving."""
 
-_PIECE = 256  # most ticks simulated between two checks of the work done
+_PIECE = 256  # maximum number of ticks simulated before checking whether the time slice is used up
 
 
 @dataclass(frozen=True)
 class Block:
-    """Cell or switch that may be blocked."""
+    """Cell or switch that the search tries to block."""
 
     name: str
     command: Command
@@ -47,7 +47,7 @@ Task = tuple[int, Block]
 
 @dataclass(frozen=True)
 class Outcome:
-    """End of a simulated run for the agent."""
+    """Result of a simulated run for the agent: whether, when and at what cost it arrived."""
 
     cost: float  # cost of the walk to the goal; infinite if the agent never arrived
     tick: int  # tick at which the agent arrived or the simulation was stopped
@@ -55,7 +55,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Result:
-    """Effect of one block at one tick."""
+    """Effect of blocking one cell or switch at one tick."""
 
     tick: int
     block: Block
@@ -100,7 +100,7 @@ def path_tasks(timeline: Timeline, agents: Iterable[int], ticks: Iterable[int]) 
 
 
 def _blocks_ahead(timeline: Timeline, agents: Sequence[int], tick: int) -> list[Block]:
-    """Return a block for each cell that the agents visited after `tick`, see path_tasks()."""
+    """Return a Block for each cell that the agents visited after `tick`, see path_tasks()."""
     world = timeline.world
     cells: dict[int, None] = {}
     for agent in agents:
@@ -125,7 +125,7 @@ def _moves_goal(command: Command) -> bool:
 
 
 class WorstBlock:
-    """Search in time slices for the block that costs one agent most."""
+    """Search in time slices for the cell or switch whose blocking costs one agent most."""
 
     def __init__(self, timeline: Timeline, agent: int, tasks: Iterable[Task], most_ticks: int = MAX_TICKS) -> None:
         self.agent, self.most_ticks = agent, most_ticks
@@ -161,25 +161,25 @@ class WorstBlock:
                 base = _WorldSource(self._fork)
                 if self.baseline is None:
                     self.baseline = yield from self._simulate(base.world(), base.tick)
-            if base.tick == tick:  # otherwise the run is over before the tick of the task, which is skipped
+            if base.tick == tick:  # otherwise the run ended before this tick: skip the task
                 yield from self._try_block(base, tick, block)
             self.done += 1
 
     def _go_to(self, tick: int) -> Iterator[float]:
-        """Seek the fork to a tick, and yield the work of each slice."""
+        """Seek the fork of the timeline to a tick in time slices, and yield the work of each slice."""
         self._fork.begin_seek(tick)
         while not self._fork.continue_seek(4000.0):
             yield 4000.0
 
     def _try_block(self, base: "_WorldSource", tick: int, block: Block) -> Iterator[float]:
-        """Simulate the run with a block at a tick, add the result, and yield the work of each slice."""
+        """Simulate the run with one block at a tick, and add the result to `_results`; yield the work of each slice."""
         assert self.baseline is not None
         world = base.world()
         yield base.work
         version = world.grid.version
         world.submit(replace(block.command))
         world.apply_now()
-        if world.grid.version == version:  # nothing changed: already blocked, or an agent is on the cell
+        if world.grid.version == version:  # no effect, because the cell was blocked already or an agent is on it
             return
         outcome = yield from self._simulate(world, tick)
         self._results.append(Result(tick, block, outcome, _extra_cost(outcome.cost, self.baseline.cost)))
@@ -189,7 +189,7 @@ class WorstBlock:
         end = begin + self.most_ticks
         while world.tick < end and not self._has_arrived(world):
             tick, expansions = world.tick, expansions_of(world)
-            # Stop before each command: it may remove the agent in the very tick in which it arrives.
+            # Stop before each command, because it may remove the agent in the same tick in which the agent arrives.
             if not world.advance(min(_PIECE, end - world.tick, max(1, world.ticks_to_next_event()))):
                 break
             yield work_of(world, world.tick - tick, expansions_of(world) - expansions)
@@ -201,7 +201,7 @@ class WorstBlock:
         walker = world.walker(self.agent)
         if walker is None or not (walker.has_arrived and walker.is_done):
             return False
-        # Count an arrival only after the last move of the goal: in the tick of that move, after its commands applied.
+        # An arrival counts only after the last command that moves the goal; at its tick, only once it has applied.
         return world.tick > self._last_goal or (world.tick == self._last_goal and not world.is_before_commands)
 
 
@@ -220,7 +220,7 @@ class _WorldSource:
         return restoring_work(self.frame) if self.frame is not None else 0.0
 
     def world(self) -> World:
-        """Return a new world at that tick: from a keyframe, or by a replay if an agent's state cannot be stored."""
+        """Return a new world at the source's tick, from a keyframe, or by a replay if a state cannot be stored."""
         if self.frame is not None:
             try:
                 return restore(self.frame)
