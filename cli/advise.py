@@ -49,7 +49,7 @@ from sim.world import World
 UNITS = Param("units", int, 1, "how many agents plan in every frame", 1, 1_000_000)
 BUDGET_MS = Param("budget-ms", float, 2.0, "milliseconds of a frame for the planning of all of them", 0.001, 10_000)
 SECONDS = Param("seconds", float, 20.0, "how long to measure", 0.5, 100_000)
-_MAX_PROBLEMS = 500  # maximum number of random problems that are drawn
+_MAX_PROBLEMS = 500  # maximum number of random problems drawn on the map
 _MIN_PROBLEMS = 3  # minimum number of problems that are run, even if they take longer than the time limit
 _MIN_CROWDS = 8  # minimum number of settings measured with many units, even if they take longer than the time limit
 
@@ -64,7 +64,7 @@ def main(argv: Sequence[str]) -> int:
     if not pairs:
         raise ConfigError(f"{given.map}: expected a map on which some way leads from one cell to another")
     cases = [Case(board, grid.xy(start), grid.xy(goal), None, i) for i, (start, goal) in enumerate(pairs)]
-    check_folder(folder)  # before the measurements, which take long, so that a bad output folder is reported at once
+    check_folder(folder)  # before the long measurements, so that a bad output folder is reported at once
     tried, need = candidates(BY_KEY, given.budget), Need(given.units, given.budget_ms)
     progress = Progress()
     warm_up([AgentConfig(c.kind, params=c.params, group="units") for c in tried], progress)
@@ -192,8 +192,8 @@ def _advice_text(best: Candidate, need: Need, most: int) -> str:
             f'Use {best.name} with "tick_ms: {need.budget_ms:g}" in a scenario, so that units plan in turn: '
             f"{taken}, but {at_most}.\n" + (f"Without it {_count_text(most)} fit." if most else "Without it none fits.")
         )
-    # The requested number of units fits according to an earlier measurement. It is printed even if the search for the
-    # largest number found a smaller one, because its measurements happened to be slower.
+    # Print at least the requested number of units, because so many have fitted in an earlier measurement.
+    # The search for the largest number may find fewer, if its measurements happen to be slower.
     return f"Use {best.name}: {taken}, {at_most}; {_count_text(max(most, need.units))} fit."
 
 
@@ -289,7 +289,7 @@ def chart_of(tried: Sequence[Candidate], need: Need) -> Chart:
 
 
 def write(tried: Sequence[Candidate], need: Need, case: Case, path: Path, folder: Path) -> None:
-    """Write the figure, and a scenario with the best three candidates; do nothing if there are none.
+    """Write the figure, and a scenario with the best three candidates; write nothing if there are no candidates.
 
     Args:
         tried: The candidates with their frame times.

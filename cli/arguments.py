@@ -1,4 +1,4 @@
-"""Parsing of the arguments of commands. Mistakes raise a ConfigError with one line of text, as in any other input."""
+"""Parsing of command-line arguments. A mistake raises a ConfigError with one line of text, like mistakes in files."""
 
 import argparse
 import os
@@ -57,7 +57,7 @@ def checked(param: Param) -> Callable[[str], Any]:
 
 
 def with_default(words: str, default: object) -> str:
-    """Return the help of an option, with its default in brackets."""
+    """Return the help text of an option, followed by its default in brackets."""
     return f"{words} (default: {default:,})" if isinstance(default, int) else f"{words} (default: {default})"
 
 
@@ -87,7 +87,7 @@ def add_maps(parser: Arguments, what: str) -> None:
 
 
 def add_movement(parser: Arguments) -> None:
-    """Add the options that `movement_of` reads."""
+    """Add the options --movement and --diagonal, from which `movement_of` builds a movement rule."""
     rules = "; ".join(f"{rule}: {words}" for rule, words in WORDS.items())
     parser.add_argument("--movement", type=checked(RULE), metavar="RULE", help=with_default(rules, RULE.default))
     diagonal = with_default(DIAGONAL.help, "the square root of 2")

@@ -41,7 +41,7 @@ class Interrupts:
     def __init__(self) -> None:
         self.exit_code = 0  # exit code of the first signal, 0 if none has arrived
         self._is_breakable = False  # whether the first signal may raise an exception, as inside `finishes`
-        self._handlers_before: dict[int, Any] = {}  # handlers to restore at the end of the context, by signal
+        self._handlers_before: dict[int, Any] = {}  # signal -> handler to restore on exit
 
     def __enter__(self) -> "Interrupts":
         for number in EXIT_CODES:

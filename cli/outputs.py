@@ -9,7 +9,7 @@ from agents.own_files import LOADED
 from sim.files.disk import check_place, is_stream
 from sim.params import ConfigError
 
-# displayed name of each standard stream, with its name in the module sys
+# displayed name of each standard stream -> its name in the module sys
 _STREAMS = {"standard output": "stdout", "standard error": "stderr"}
 
 Place = str | os.PathLike[str]

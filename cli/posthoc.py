@@ -35,7 +35,7 @@ class PosthocFiles:
         self.path, self.progress = path, progress
         self._open: dict[Posthoc, AbstractContextManager[Posthoc]] = {}
         self._failures: list[str] = []
-        self._number = 0  # number of files that have been begun
+        self._number = 0  # number of trace files opened so far
         self._world: World | None = None
 
     @property
@@ -99,7 +99,7 @@ class PosthocFiles:
                 self._failures += error.problems
 
     def _close(self, trace: Posthoc, error: BaseException | None = None) -> None:
-        """Close a file and move it to its path; after an error, discard it and keep an existing file at that path."""
+        """Close a trace file and move it to its path; after an error, discard it and keep an existing file there."""
         file = self._open.pop(trace)
         try:
             file.__exit__(type(error) if error else None, error, error.__traceback__ if error else None)

@@ -16,7 +16,7 @@ class Progress:
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream if stream is not None else sys.stderr
         self.is_on = self._stream.isatty()
-        # earliest time of the next update; not at once, so that short work shows no bar
+        # earliest time of the next update; it is not now, so that short work shows no bar
         self._next_update_s = time.monotonic() + _INTERVAL_S
         self._shown = 0  # number of characters of the bar on screen
 

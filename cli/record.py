@@ -64,7 +64,7 @@ class _Request:
     """Checked arguments of the command line."""
 
     target: str  # path of the output
-    kind: str  # kind of the output, as `kind_of` returns it
+    kind: str  # kind of the output file, as `kind_of` returns it
     ticks: tuple[int, int | None]  # first tick, and the tick after the last one; None: until the end of the run
     options: FilmOptions
 

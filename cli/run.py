@@ -132,9 +132,9 @@ class ScenarioRun:
     interrupts: Interrupts
     is_summed_up: bool = False  # whether results are printed for each group of agents, not for each agent
     times: TickTimes = field(default_factory=TickTimes)  # times of ticks, measured only if `is_summed_up`
-    walkers: dict[int, Walker] = field(default_factory=dict)  # all walkers by id, including removed ones
+    walkers: dict[int, Walker] = field(default_factory=dict)  # id -> walker, including removed walkers
     proofs: Proofs = field(default_factory=Proofs)
-    notes_told: int = 0  # number of notes (messages in `World.notes`) that have been printed
+    notes_told: int = 0  # number of messages in `World.notes` already printed
     posthoc: PosthocFiles | None = None
     if_active: str = STUCK  # outcome of agents that are still active when the run ends
     _stride: Stride = field(default_factory=Stride)

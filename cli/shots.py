@@ -37,7 +37,7 @@ class Shot:
     """Picture to take: a scenario, a tick, and the state of the window."""
 
     name: str  # name of the file without extension
-    scenario: Callable[[], Scenario]  # loads or makes the scenario
+    scenario: Callable[[], Scenario]  # loads or builds the scenario
     ticks: int = 60  # number of ticks to advance before the picture is taken
     size: tuple[int, int] = (1600, 900)  # size of the window in pixels
     theme: str = "dark"
@@ -150,7 +150,7 @@ def stroke(app: App) -> None:
 
 
 def branched(app: App) -> None:
-    """Make a branch at a tick before the bridge closes, block the other bridge in it, and advance."""
+    """Create a branch at a tick before the bridge closes, block the other bridge in it, and advance."""
     app.session.seek(28)
     app.window.run("branch")
     flip_switch(app.session, "north bridge")

@@ -200,7 +200,7 @@ class _MapsOfRows:
 
 
 def _shown_path(path: Path) -> str:
-    """Return a path relative to the working directory if the file is below it."""
+    """Return a path relative to the working directory if the file is below that, otherwise unchanged."""
     try:
         return str(path.relative_to(Path.cwd()))
     except ValueError:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sim.world import BULK
 
-# seconds of a step: after a step of less than _SHORT_S steps get longer, after one of more than _LONG_S shorter
+# limits in seconds: the next step has more ticks after a step below _SHORT_S, fewer after a step above _LONG_S
 _SHORT_S, _LONG_S = 0.01, 0.1
 _STRIDE_FACTOR = 4  # factor by which the number of ticks changes; also the first number of ticks
 

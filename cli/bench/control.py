@@ -27,7 +27,7 @@ class FramedMap:
 
 
 def astar(board: FramedMap, start: int, goal: int) -> tuple[float, int]:
-    """Return the cost of a cheapest path, or infinity if there is none, and the number of expansions without the goal.
+    """Return the cost of a cheapest path (infinity if there is none), and the number of cells expanded before the goal.
 
     Args:
         board: The map.

@@ -24,21 +24,21 @@ from sim.kernels.memory import POOL
 from sim.params import Value
 from sim.placing import Drawn, spread
 
-SIZES = (10, 100, 500, 1000)  # numbers of units
-TICKS = 220  # ticks of a run
+SIZES = (10, 100, 500, 1000)  # numbers of units on the map, one run each
+TICKS = 220  # number of ticks of a measured run
 SIDE = 512  # side of a generated map in cells
 MIN_COST = 100.0  # minimum cost of the cheapest path of a unit
 BUDGET_MS = 3.0  # target for the median tick of all units, in milliseconds
 _GROUP = "bg512"  # set of problems from which the map is taken
-_MEMORY_TARGET = Target(0.6, is_upper=True)  # megabytes per unit
-_BULK_TARGET = Target(1.3, is_upper=True)  # time of all ticks one by one / time of all ticks in one call
+_MEMORY_TARGET = Target(0.6, is_upper=True)  # maximum megabytes per unit
+_BULK_TARGET = Target(1.3, is_upper=True)  # maximum of (time of single ticks / time of all ticks in one call)
 EDITS = (3, 300, 3000)
 """Numbers of cells to edit. For each number, one edit that blocks cells and one that frees them are measured."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """Units to be measured."""
+    """Agent and settings of the units that are measured."""
 
     name: str
     kind: str  # key of the agent
@@ -59,7 +59,7 @@ def run(setup: Setup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -> Tab
     grid = _grid(setup)
     table = Table(f"crowd: a tick of units with ends of their own on {grid.name}, ways of {MIN_COST:g} and more")
     setup.progress.show("crowd: preparing")
-    walk_together()  # compile kernels, as every command and the window do before the first tick
+    walk_together()  # compile the kernels first, as every command and the window do
     for case in CASES:
         medians = []
         for size in sizes:
@@ -109,7 +109,7 @@ def _rows(name: str, case: Case, size: int, ms: np.ndarray, megabytes: float | N
 
 
 def measured(case: Case, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray, float | None]:
-    """Run units for some ticks.
+    """Run a number of units for some ticks, and measure their time and memory.
 
     Returns:
         The milliseconds of each tick, and the megabytes per unit after all ticks (None if the system does not report
@@ -117,7 +117,7 @@ def measured(case: Case, grid: Grid, size: int, ticks: int) -> tuple[np.ndarray,
     """
     placed = _placed_units(case, grid, size)
     gc.collect()
-    POOL.empty()  # so that no unit gets memory that earlier units have used, which would not count as new
+    POOL.empty()  # free cached memory: if units reused it, they would seem to take no memory
     before = resident_mb()
     world = peopled(grid, BY_KEY, placed, case.budget)
     ms = np.zeros(ticks)
@@ -140,7 +140,7 @@ def _bulk_ms(case: Case, grid: Grid, size: int, ticks: int) -> float:
 
 
 def _edit_rows(grid: Grid, size: int) -> list[Row]:
-    """Return the rows about edits: one that blocks cells and one that frees them, for each of EDITS."""
+    """Return rows with the time of map edits: for each of EDITS, an edit that blocks cells and one that frees them."""
     case = Case("RTB-WA* lazy", "rtb-wa", {"weight": 2.5, "restart": "lazy"}, 25)
     grid = Grid(grid.terrain.copy())
     world, chance = peopled(grid, BY_KEY, _placed_units(case, grid, size), case.budget), np.random.default_rng(7)

@@ -22,10 +22,10 @@ from sim.kernels.records import Records, find_similar, new_similar
 from sim.prepared import Prepared, Recipe, fetch, made_now
 from sim.world import World
 
-_COLUMN_LEVEL = 3  # level of the abstraction for which a column of the database is measured
+_COLUMN_LEVEL = 3  # abstraction level of the database of which one column is computed and timed
 _MAX_MAPS = 3  # maximum number of maps of each size, because the plain versions take seconds
 _RECORD_COUNT, _SIMILAR_COUNT = 1000, 10  # number of records per map, and of similar records to find
-# number of problems that the control solves, because all problems of the records would take minutes
+# number of problems that the control solves; all problems of the records would take it minutes
 _PLAIN_RECORD_COUNT = 8
 WALKERS = (
     Case("D LRTA*, depth 1, level 3", "d-lrta", {"depth_control": "fixed"}, 1),
@@ -92,9 +92,9 @@ def _measure_column(setup: Setup, table: Table, batches: list[list[MapProblem]])
 
 
 def _measure_records(setup: Setup, table: Table, batches: list[list[MapProblem]]) -> None:
-    """Add the rows about records: making them, and finding the records similar to the problems of each map.
+    """Add rows with the time to compute the records of a map, and to find the records similar to each problem.
 
-    Records are made only once, because it takes seconds on all processor cores.
+    Records are computed only once, because this takes seconds on all processor cores.
     """
     making, plainly, finding, looking, asked = 0.0, 0.0, 0.0, 0.0, 0
     for batch in batches:
@@ -130,7 +130,7 @@ def _find_similar(grid: Grid, records: Records, pairs: list[tuple[int, int]]) ->
 
 
 def _solve_plainly(board: FramedMap, grid: Grid, pairs: list[tuple[int, int]]) -> None:
-    """Solve problems with the control, without compressing their paths to records."""
+    """Solve problems with the control (A* in plain Python), without compressing their paths to records."""
     for pair in pairs:
         astar(board, *(board.cell(*grid.xy(cell)) for cell in pair))
 
@@ -145,7 +145,7 @@ def _making(recipe: Recipe, grid: Grid) -> Callable[[], object]:
 
 
 def _add(table: Table, name: str, ours: float, plainly: float, limit: float | None) -> None:
-    """Add the rows about the time of a computation, for which the control takes `plainly` seconds."""
+    """Add rows with the time and the rate of a computation that takes `ours` seconds, and the control `plainly`."""
     target = None if limit is None else Target(1000.0 * limit, is_upper=True)
     table.rows.append(Row(name, 1000.0 * ours, "ms", target=target))
     table.rows.append(Row(f"{name}, how often a second", 1.0 / ours, "1/s", 1.0 / plainly, plainly / ours))

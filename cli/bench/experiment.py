@@ -72,7 +72,7 @@ def _seconds(work: Callable[[], object], clock: Callable[[], float]) -> float:
 
 
 def _bare(spec: Specification) -> None:
-    """Compute all tasks in a loop without the engine."""
+    """Compute all tasks of an experiment in a plain loop, without the engine."""
     for task in tasks(spec, set()):
         worker.work(task)
 
@@ -103,7 +103,7 @@ def _scheduler_rows(spec: Specification, short: Specification, pair_s: float, pr
     start: Any = LocalCluster
     with start(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
-        # untimed: workers import the program first
+        # first an untimed run, in which the workers import the program
         _engine_seconds(short, lambda folder: pools.choose(address, 1, folder))
         _, seconds = _engine_seconds(spec, lambda folder: pools.choose(address, 1, folder))
     yield Row("a scheduler with two workers", seconds, "s", pair_s, seconds / pair_s, Target(1.15, is_upper=True))

@@ -50,7 +50,7 @@ _IS_MAC = sys.platform == "darwin"
 
 @dataclass(frozen=True)
 class Case:
-    """Window to be measured."""
+    """Measured window: its map, panels, size, agents and targets."""
 
     panels: int  # number of panels
     side: int  # side of the map in cells
@@ -58,14 +58,14 @@ class Case:
     zoom: float | None = None  # pixels per cell, None if the whole map is shown
     heat: str = "off"
     agents: tuple[AgentConfig, ...] = AGENTS
-    word: str = ""  # text added to the name
+    word: str = ""  # text added to the name of the case
     hovers: bool = False  # whether the mouse moves over the map, with the inspector open
     dialog: str = ""  # command that opens a dialog during the measurement
     units: int = 0  # size of the crowd that replaces each agent, 0 for single agents
     speed: int = 60  # ticks per second
-    share: float = 1.0  # share of the requested frames that are measured
-    median_ms: float | None = None  # target for the median, in milliseconds
-    p99_ms: float | None = None  # target for the 99th percentile, in milliseconds
+    share: float = 1.0  # fraction of the bench's number of frames that this case measures
+    median_ms: float | None = None  # target: maximum of the median time of a frame, in milliseconds
+    p99_ms: float | None = None  # target: maximum of the 99th percentile, in milliseconds
 
     @property
     def name(self) -> str:
@@ -92,10 +92,10 @@ CASES = (
 
 @dataclass
 class Frames:
-    """Milliseconds of each frame."""
+    """Measured times of all frames, in milliseconds."""
 
-    wall: list[float] = field(default_factory=list)  # elapsed time
-    processor: list[float] = field(default_factory=list)  # processor time of the thread that draws
+    wall: list[float] = field(default_factory=list)  # elapsed time of each frame
+    processor: list[float] = field(default_factory=list)  # processor time of each frame in the thread that draws
 
 
 def run(setup: Setup, cases: tuple[Case, ...] = CASES, frames: int = FRAMES) -> Table:
@@ -192,10 +192,10 @@ def _run(app: "App", case: Case, frames: int) -> Frames:
 
     found, loader = Frames(), Loader("ui.draw")
     app.window.player.set_speed(case.speed)
-    app.window.player.may_put_off = True  # as when the program runs normally
+    app.window.player.may_put_off = True  # as in normal use, the player may defer work to a later frame
     _begin(app, case)
     gc.collect()
-    gc.freeze()  # as when the program runs normally
+    gc.freeze()  # as the program does before its first frame
     app.draw()
     deadline = time.perf_counter()
     for frame in range(frames):

@@ -30,7 +30,7 @@ from sim.world import World
 from ui.model import branching, painting
 from ui.model.session import Session
 
-TICKS, BRANCHES, HEATS = 1_000_000, 300, 500  # numbers of repetitions of the loads
+TICKS, BRANCHES, HEATS = 1_000_000, 300, 500  # number of repetitions of each load
 TARGET = Target(8.0, is_upper=True)  # megabytes that the second half of a load may add
 SIDE = 48  # side of the map in cells
 AGENTS = (AgentConfig("tba"), AgentConfig("rtb-wa"), AgentConfig("lrta"))
@@ -114,7 +114,7 @@ def advance_ticks(count: int) -> Iterator[int]:
 
 
 def make_branches(count: int) -> Iterator[int]:
-    """Make a branch, edit the map in it, advance, and delete the branch, again and again."""
+    """Create a branch, edit the map in it, advance, and delete the branch; repeat this `count` times."""
     session = Session(_scenario())
     session.advance(60)
     for done in range(1, count + 1):
@@ -127,7 +127,7 @@ def make_branches(count: int) -> Iterator[int]:
 
 
 def change_heat(count: int) -> Iterator[int]:
-    """Switch through the kinds of heat in a window, and draw a frame for each."""
+    """Switch through the kinds of heat map in a window, and draw a frame with each."""
     app = make_app(Case(len(AGENTS), 256, (1280, 720), agents=AGENTS))
     app.session.advance(200)
     for done in range(1, count + 1):
@@ -146,7 +146,7 @@ LOADS: dict[str, Callable[[int], Iterator[int]]] = {
     "branches": make_branches,
     "heat": change_heat,
 }
-# megabytes kept on purpose per repetition, by load: the record of one tick of each agent
+# name of a load -> megabytes kept on purpose per repetition: the record of one tick of each agent
 KEPT_MB = {"ticks": log.ROW.itemsize * len(AGENTS) / 2**20}
 COUNTS = {"ticks": TICKS, "branches": BRANCHES, "heat": HEATS}
 NAMES = {

@@ -16,7 +16,7 @@ from sim.program import ROOT
 from sim.world import World
 
 SIDE = 1024  # side of the map in cells
-TARGET = Target(2.0, is_upper=True)  # megabytes of an agent before its first tick
+TARGET = Target(2.0, is_upper=True)  # maximum megabytes of an agent before its first tick
 _AGENTS = 16  # number of agents over which the memory is averaged
 _TICKS = 100  # number of ticks before the second measurement
 _BUDGET = 64  # expansions per tick

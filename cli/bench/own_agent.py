@@ -12,7 +12,7 @@ from sim.generate import Generated, generate
 from sim.world import World
 
 SIDE, BUDGET = 512, 16
-TARGET = Target(30.0)  # ticks per second that a window shows
+TARGET = Target(30.0)  # minimum ticks per second: a window shows 30
 _COMPILED_AGENT = "lrta"  # key of the agent that is the control
 _TICKS = 2000
 

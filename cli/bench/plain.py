@@ -1,4 +1,4 @@
-"""Plain Python versions of the data that is computed before a run, as controls: with lists, sets and heapq."""
+"""Controls of the bench `databases`: the data computed before a run, in plain Python with lists, sets and heapq."""
 
 from heapq import heappop, heappush
 from itertools import combinations

@@ -19,7 +19,7 @@ _GENERATED_PROBLEMS = 12  # number of problems on each map
 
 @dataclass(frozen=True)
 class MapProblem:
-    """Problem on a map."""
+    """Problem that benches solve: a start and a goal on a map."""
 
     group: str  # name of the set that the problem belongs to
     map_name: str

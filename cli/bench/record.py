@@ -33,9 +33,9 @@ from ui.model.settings import Settings
 SIDE = 512
 SIZE = (1920, 1080)
 FPS = 60
-HEADLESS = Target(100.0)  # frames per second without a window
-UNCHANGED = Target(1.2, is_upper=True)  # time of a frame while recording / time without recording
-NONE_DROPPED = Target(0.0, is_upper=True)  # frames
+HEADLESS = Target(100.0)  # minimum frames per second of filming without a window
+UNCHANGED = Target(1.2, is_upper=True)  # maximum of (time of a frame while recording / time without)
+NONE_DROPPED = Target(0.0, is_upper=True)  # maximum number of dropped frames
 
 _FRAME_COUNT = 240  # number of frames filmed without a window
 _PROFILED_FRAMES = 60  # number of frames over which the steps of a frame are averaged

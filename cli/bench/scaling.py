@@ -28,7 +28,7 @@ _SEED = 5
 
 @dataclass(frozen=True)
 class Case:
-    """Agent to be measured."""
+    """Agent that the bench measures on maps of all sizes."""
 
     name: str
     kind: str  # key of the agent
@@ -68,7 +68,7 @@ def run(setup: Setup, sides: tuple[int, ...] = SIDES) -> Table:
 
 
 def _rows(name: str, case: Case, maps: list[Generated], rounds: int) -> Iterator[Row]:
-    """Yield a row for each size after the first, with a target in the last row."""
+    """Yield a row for each map size after the smallest, which is the control; the largest size has a target."""
     best = [float("inf")] * len(maps)
     for _ in range(rounds):  # all sizes in every round, so that disturbances affect all sizes alike
         for index, made in enumerate(maps):
@@ -82,7 +82,7 @@ def _rows(name: str, case: Case, maps: list[Generated], rounds: int) -> Iterator
 
 
 def _changing_rows(name: str, maps: list[Generated], rounds: int) -> Iterator[Row]:
-    """Yield the rows of an agent on changing maps with measures: mean and longest tick for each size."""
+    """Yield rows with the mean and the longest tick on a changing map of each size, true distances included."""
     runs = [[seconds_while_changing(made) for made in maps] for _ in range(rounds)]
     means = [min(run[index].mean() for run in runs) for index in range(len(maps))]
     longest = [min(run[index].max() for run in runs) for index in range(len(maps))]

@@ -35,7 +35,7 @@ AGENTS = (
     AgentConfig("rtb-wa", "eager", {"restart": "eager"}),
 )
 _SEEK_COUNT, _STEP_COUNT = 150, 100  # number of measured seeks to random ticks, and of steps back
-_RUNS = 3  # number of runs with recording and of runs without, in turn; the median of each counts
+_RUNS = 3  # number of runs with recording, and of runs without it; the median time of each kind counts
 _FRAME_TICKS = 4  # number of ticks per frame of a window
 _EDIT_EVERY, _GOAL_EVERY = 400, 1500  # ticks between two edits, and between two moves of the goal
 _PROGRESS_TICKS = 500  # ticks between two updates of the progress bar
@@ -44,7 +44,7 @@ _SEED = 11
 
 @dataclass(frozen=True)
 class Case:
-    """Run to be measured, on a generated map."""
+    """Run in which the bench measures seeks, on a generated map."""
 
     name: str
     kind: str  # kind of the generated map
@@ -98,7 +98,7 @@ def _rows(case: Case, made: Generated, ticks: int, progress: Progress) -> Iterat
 
 
 def _world_factory(case: Case, made: Generated, ticks: int) -> Callable[[], World]:
-    """Return a function that makes the world at tick 0, with all edits and moves of the goal in its queue."""
+    """Return a function that builds the world at tick 0, with all edits and moves of the goal in its queue."""
     terrain, free = made.grid.terrain.copy(), np.flatnonzero(made.grid.free)
     chance = np.random.default_rng(_SEED)
     edits = [(tick, EditCells(tuple(chance.choice(free, 40).tolist()))) for tick in range(50, ticks, _EDIT_EVERY)]

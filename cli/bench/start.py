@@ -23,7 +23,7 @@ from sim.generate import generate
 from sim.program import ROOT
 from ui.status import VARIABLE
 
-# maximum seconds
+# targets: maximum seconds of each measurement
 WARM = Target(1.5, is_upper=True)
 COLD = Target(8.0, is_upper=True)
 COLD_PROCESSOR = Target(12.0, is_upper=True)

@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 @dataclass(frozen=True)
 class Target:
-    """Limit for the ratio of a row, or for its measured value if it has no ratio."""
+    """Target of a row: a limit for the ratio of the row, or for its measured value if it has no ratio."""
 
     limit: float
     is_upper: bool = False  # whether the limit is a maximum; otherwise it is a minimum
@@ -24,7 +24,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """One measured value, optionally compared with a control and with a target."""
+    """Row of a table of results: one measured value, optionally compared with a control and with a target."""
 
     name: str
     measured: float

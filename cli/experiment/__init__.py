@@ -79,9 +79,9 @@ def run(spec: Specification, given: Namespace, progress: Progress) -> int:
         The exit code: 0 if all runs have results, 1 if runs failed or the cluster was lost, 130 or 143 after a signal.
     """
     if given.parquet:
-        parquet()  # raises its error about a missing package now, not after hours of computing
+        parquet()  # raise the error about a missing package now, not after hours of computing
     folder = Path(given.output or Path(given.spec).stem)
-    # chosen before the folder is created, because the choice may fail
+    # choose the pool before the folder is created, because the cluster may be unreachable
     pool = pools.choose(given.cluster, given.jobs, folder, given.nice)
     with open_for_writing(folder) as store:
         code = compute(spec, store, pool, progress)

@@ -22,7 +22,7 @@ from sim.experiments.store import Store
 from sim.params import ConfigError
 from sim.program import ROOT
 
-_MAX_DEATHS = 3  # number of workers that die of a task before the task is reported as failed
+_MAX_DEATHS = 3  # a task fails after so many workers have died while they ran it
 _LOOK_S = 0.25  # maximum seconds to wait for a finished task before the progress bar is updated
 _QUIET_S = 60.0  # seconds between two lines of progress if there is no progress bar
 
@@ -50,7 +50,7 @@ class Engine:
         """
         self.store, self.pool, self.progress = store, pool, progress
         self.tasks, self.total = tasks, total
-        self.done = self.failed = 0  # numbers of runs
+        self.done = self.failed = 0  # numbers of runs with stored results, and of failed runs
         self._executor: Executor = pool.make()
         self._own = own_files.sent()
         self._running: dict[Future[bytes], Suspect] = {}
@@ -111,7 +111,7 @@ class Engine:
                 self._keep(worker.opened(future.result()))
             elif isinstance(error, ConfigError):
                 raise error
-            elif isinstance(error, ModuleNotFoundError):  # not of an agent, whose errors are caught when it is created
+            elif isinstance(error, ModuleNotFoundError):  # not from an agent, whose errors are caught earlier
                 raise ConfigError(f"a worker cannot load the program ({error}); start workers with PYTHONPATH={ROOT}")
             elif _is_death(error):
                 lost.append(suspect)

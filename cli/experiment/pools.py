@@ -159,7 +159,7 @@ class _DaskExecutor(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         if self._client.status != "running":
-            with suppress(OSError):  # attempts of the client to reconnect may still be running, and raise it
+            with suppress(OSError):  # raised by the client if it is still trying to reconnect
                 self._client.close(timeout=_CLOSE_S)
             return
         self._executor.shutdown(wait)  # cancels running tasks if `wait` is False

@@ -104,7 +104,7 @@ def _draw_series(axes: Axes, number: int, series: Series) -> None:
         drawn.set_drawstyle("steps-mid")
     if series.is_printed:
         drawn.set(markerfacecolor="white", markersize=6.0, linewidth=0.9)
-    if series.is_quiet:  # rings behind the points of other series
+    if series.is_quiet:  # draw quiet series as rings behind the points of other series
         drawn.set(markerfacecolor="none", marker="o", markersize=9, linewidth=0.8, zorder=1)
     if series.spans:
         low, high = np.array(series.spans).T
@@ -172,7 +172,7 @@ def _set_scales(axes: Axes, chart: Chart) -> None:
 
 
 def _plain(value: float, place: int | None = None) -> str:
-    """Return the label of a tick of an axis."""
+    """Return a value as the label of a tick on an axis."""
     return f"{value:,.10g}"
 
 

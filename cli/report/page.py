@@ -30,12 +30,12 @@ figure { margin: 1em 0 2em; } figure img { max-width: 100%; border: 1px solid #e
 class Report:
     """Report of an experiment."""
 
-    file: str  # name of the specification for a command line
+    file: str  # specification as an argument of the command `experiment`
     title: str
     paper: str  # reference to the paper that the experiment repeats
-    note: str  # introduction
+    note: str  # introductory text
     summary: str  # number of runs and problems as text
-    verdicts: Sequence[Verdict]  # results of checking the claims
+    verdicts: Sequence[Verdict]  # each claim of the specification, and whether it holds
     tables: Sequence[Table]  # tables that the specification asks for
     usual: Sequence[Table]  # standard tables of every experiment
     charts: Sequence[Chart]
@@ -71,7 +71,7 @@ def page(report: Report, figures: Path) -> str:
 
 
 def _claims_html(verdicts: Sequence[Verdict]) -> str:
-    """Return the table of claims, with a class for each row that depends on the verdict."""
+    """Return the HTML table of claims; the CSS class of a row shows whether the claim holds."""
     text = as_html(claims_table(verdicts))
     head, *rows = text.split("<tr><td")
     kinds = {True: "holds", False: "fails", None: ""}
