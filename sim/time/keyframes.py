@@ -26,7 +26,7 @@ data. Immutable objects (classes, functions, commands, specs) are kept by refere
 imports nothing.
 
 The state of a user-defined agent follows the rest of its world in the stream. It is stored and loaded under the guard
-of that agent, so a failure becomes a StateError and there is no keyframe (KeyframeStore.begin, load). The run continues
+of that agent, so a failure becomes a StateError and there is no keyframe (see KeyframeStore). The run continues
 without it, but seeks take longer.
 """
 

@@ -7,8 +7,9 @@ table, which lists the pool slots of these parts. Slot 0 and table 0 represent z
     content = pool.kept(memories, like)         store the present contents of buffers; None if the pool is full
     content.copy_into(memories)                 copy the contents into zeroed buffers, in slices
     pool.held                                   bytes in use
-A Content frees its parts when it is garbage-collected. Storing is slow because it reads all the memory; it may run in
-another thread, as long as no other thread writes to the buffers or stores anything in the pool.
+
+Stored contents free their parts when they are garbage-collected. Storing is slow because it reads all the memory; it
+may run in another thread, as long as no other thread writes to the buffers or stores anything in the pool.
 """
 
 import mmap

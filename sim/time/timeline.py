@@ -28,8 +28,8 @@ The state of a run follows from a setup, the log of commands and a tick; everyth
     timeline.insert(tick, command)      add a command at any tick: past, present or future
     timeline.complaints()               why some commands did not apply, by entry id
 
-An edit of the past starts a seek to the present tick through the new past; finish it with continue_seek() or settle().
-Methods that move the present (advance, do, apply_now) settle first; reading `world` does not.
+An edit of the past starts a seek to the present tick through the new past, which the caller finishes. Methods that move
+the present first finish a seek in progress; reading `world` does not.
 
 Within a tick, the random change of the map comes first, then the commands, then the agents. `seek(t)` shows tick t with
 its commands applied; a keyframe and a digest describe the moment before the commands.
