@@ -46,9 +46,9 @@ from sim.prepared import fetch
 from sim.program import NAME
 from sim.world import World
 
-UNITS = Param("units", int, 1, "how many agents plan in every frame", 1, 1_000_000)
-BUDGET_MS = Param("budget-ms", float, 2.0, "milliseconds of a frame for the planning of all of them", 0.001, 10_000)
-SECONDS = Param("seconds", float, 20.0, "how long to measure", 0.5, 100_000)
+UNITS = Param("units", int, 1, "number of agents that plan in every frame", 1, 1_000_000)
+BUDGET_MS = Param("budget-ms", float, 2.0, "milliseconds per frame for planning, shared by all agents", 0.001, 10_000)
+SECONDS = Param("seconds", float, 20.0, "seconds to spend on measurements", 0.5, 100_000)
 _MAX_PROBLEMS = 500  # maximum number of random problems drawn on the map
 _MIN_PROBLEMS = 3  # minimum number of problems that are run, even if they take longer than the time limit
 _MIN_CROWDS = 8  # minimum number of settings measured with many units, even if they take longer than the time limit
@@ -62,7 +62,7 @@ def main(argv: Sequence[str]) -> int:
     board = board_of(Path(file).name, grid)
     pairs = random_pairs(grid, _MAX_PROBLEMS, Random(0))
     if not pairs:
-        raise ConfigError(f"{given.map}: expected a map on which some way leads from one cell to another")
+        raise ConfigError(f"{given.map}: expected a map with a path between at least two cells, got none")
     cases = [Case(board, grid.xy(start), grid.xy(goal), None, i) for i, (start, goal) in enumerate(pairs)]
     check_folder(folder)  # before the long measurements, so that a bad output folder is reported at once
     tried, need = candidates(BY_KEY, given.budget), Need(given.units, given.budget_ms)
@@ -78,7 +78,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> Arguments:
-    parser = Arguments("advise", "Try agents on random problems of a map, and say which to use.")
+    parser = Arguments("advise", "Try agents on random problems of a map, and recommend one.")
     parser.add_argument("--map", required=True, metavar="FILE", help=f"a map: {MAP_KINDS}, or the name of an example")
     add_movement(parser)
     parser.add_argument("--units", metavar="N", **option(UNITS))
@@ -86,7 +86,9 @@ def _parser() -> Arguments:
     limit.add_argument("--budget-ms", metavar="B", **option(BUDGET_MS))
     limit.add_argument("--budget", type=checked(BUDGET), metavar="K", help=BUDGET.help)
     parser.add_argument("--seconds", metavar="S", **option(SECONDS))
-    parser.add_argument("-o", "--output", metavar="FOLDER", help="for the figure and a scenario (default: MAP-advice)")
+    parser.add_argument(
+        "-o", "--output", metavar="FOLDER", help="where to write a figure and a scenario (default: MAP-advice)"
+    )
     return parser
 
 
@@ -177,20 +179,23 @@ def advise(tried: Sequence[Candidate], cases: Sequence[Case], need: Need, progre
 
 
 def _nothing_fits_text(quickest: Candidate, need: Need, most: int) -> str:
-    text = f"Nothing fits {need.units:,} units into {need.budget_ms:g} ms"
+    text = f"No setting fits {need.units:,} units into {need.budget_ms:g} ms"
     return (
-        f"{text}, nor one unit." if not most else f"{text}; of the quickest, {quickest.name}, {_count_text(most)} fit."
+        f"{text}, not even one unit."
+        if not most
+        else f"{text}; of the fastest, {quickest.name}, {_count_text(most)} fit."
     )
 
 
 def _advice_text(best: Candidate, need: Need, most: int) -> str:
     mean, longest = number(need.frame_ms(best)), number(need.longest_ms(best))
-    taken = f"{need.units:,} units take {mean} of {need.budget_ms:g} ms a frame in the mean"
-    at_most = f"{longest} ms in the longest, when all set out at once"
+    taken = f"{need.units:,} units take {mean} of {need.budget_ms:g} ms per frame on average"
+    at_most = f"{longest} ms in the longest frame, when all start at once"
     if need.fits(best) == IN_TURN:
         return (
             f'Use {best.name} with "tick_ms: {need.budget_ms:g}" in a scenario, so that units plan in turn: '
-            f"{taken}, but {at_most}.\n" + (f"Without it {_count_text(most)} fit." if most else "Without it none fits.")
+            f"{taken}, but {at_most}.\n"
+            + (f"Without tick_ms, {_count_text(most)} fit." if most else "Without tick_ms, no unit fits.")
         )
     # Print at least the requested number of units, because so many have fitted in an earlier measurement.
     # The search for the largest number may find fewer, if its measurements happen to be slower.
@@ -203,13 +208,13 @@ def _count_text(units: int) -> str:
 
 def answer(tried: Sequence[Candidate], need: Need, given: Namespace, count: int, advice: str) -> None:
     units = "one unit" if need.units == 1 else f"{min(need.units, MAX_COMPARED_UNITS):,} units at once"
-    print(f"{given.map}: {count} random problems, {len(tried)} settings; times are those of {units}")
-    print("Not beaten in both cost and time, the cheapest walk first:\n")
+    print(f"{given.map}: {count} random problems, {len(tried)} settings; times are for {units}")
+    print("Settings that no other setting beats in both cost and time, cheapest walk first:\n")
     _print_table(table_of(front(tried), need))
-    print('\n  fits: "yes" in every frame; "in turn" in the mean only, and with "tick_ms" in a scenario in every frame')
+    print('\n  fits: "yes": in every frame; "in turn": on average, and in every frame if the scenario sets "tick_ms"')
     out = [candidate.name for candidate in tried if candidate.is_out]
     if out:
-        print(f"\nFar too long on some problem: {', '.join(out)}")
+        print(f"\nLeft out, because the walk was far too long on some problem: {', '.join(out)}")
     if advice:
         print(f"\n{advice}")
 

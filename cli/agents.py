@@ -11,7 +11,7 @@ from sim.params import Param
 
 def main(argv: Sequence[str]) -> int:
     parser = Arguments("agents", "List every agent with its parameters, their ranges, and its paper.")
-    parser.add_argument("--json", action="store_true", help="as one JSON array")
+    parser.add_argument("--json", action="store_true", help="print one JSON array")
     if parser.parse_args(argv).json:
         print(json.dumps([spec.describe() for spec in SPECS], indent=2))
     else:

@@ -77,12 +77,12 @@ def folder(text: str) -> Path:
 MAPS = Path(__file__).resolve().parents[2] / "shared" / "maps"
 """Folder of benchmark maps next to a checkout; it is not part of the program and may be missing."""
 
-FURTHER_MAPS = "a further folder of maps"
+FURTHER_MAPS = "another folder to search for maps"
 
 
 def add_maps(parser: Arguments, what: str) -> None:
     named = os.environ.get("BACKMOVE_MAPS", MAPS)
-    words = f"{what}; the environment variable BACKMOVE_MAPS can name it, too"
+    words = f"{what}; the environment variable BACKMOVE_MAPS sets it as well"
     parser.add_argument("--maps", type=folder, default=named, metavar="DIR", help=words)
 
 

@@ -10,7 +10,7 @@ OK, BROKEN = 0, 1
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = Arguments("check-agent", "Let an agent of your own walk over small maps, and judge every move of it.")
+    parser = Arguments("check-agent", "Run your own agent on small maps, and check every move against the rules.")
     parser.add_argument("file", metavar="FILE.py", help="the agent, see docs/your-own-agent.md")
     file = parser.parse_args(argv).file
     own_files.key_of(own_files.place_of(file))
@@ -24,7 +24,7 @@ def main(argv: Sequence[str]) -> int:
         if wrong:
             print(f"          {wrong}")
     if warning := contract.state_warning(spec):
-        print("  slow    going back in time takes longer with it: the run is computed again")
+        print("  slow    going back in time takes longer, because the run is computed again")
         print(f"          {warning}")
     print("all rules are kept" if not broken else f"{broken} of {len(contract.RULES)} rules are broken")
     return BROKEN if broken else OK

@@ -15,9 +15,9 @@ from ui.model.layers import HEAT_KINDS
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = Arguments("check-lesson", "Play lessons to their ends and say what in them the run does not show.")
+    parser = Arguments("check-lesson", "Play lessons to the end, and report every claim that the run contradicts.")
     parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="a lesson, see docs/lessons.md, or the name of one that ships"
+        "files", nargs="+", metavar="FILE", help="a lesson, see docs/lessons.md, or the name of a built-in lesson"
     )
     problems = [problem for name in parser.parse_args(argv).files for problem in _problems_of(name)]
     for problem in problems:
@@ -33,7 +33,7 @@ def _problems_of(name: str) -> list[str]:
     claims = sum(len(step.claims) for step in lesson.steps)
     questions = [step.question for step in lesson.steps if step.question is not None]
     unchecked = sum(not question.is_checked for question in questions)
-    note = f", {unchecked} of them not checked: no answer has claims" if unchecked else ""
+    note = f", {unchecked} of them not checked, because no answer has claims" if unchecked else ""
     counts = counted(len(lesson.steps), "step"), counted(claims, "claim"), counted(len(questions), "question")
     print(f"{name}: {', '.join(counts)}{note}")
     return [f"{name}:{problem}" for problem in broken_claims(lesson, BY_KEY)]

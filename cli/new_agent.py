@@ -15,17 +15,19 @@ _NAMED = 'name = "real-time A*"'
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = Arguments("new-agent", "Write an agent of your own to begin with: real-time A* in 40 lines.")
-    parser.add_argument("file", metavar="FILE.py", help="the name of the file is the key of the agent")
+    parser = Arguments("new-agent", "Write an example agent to start from: real-time A* in 40 lines.")
+    parser.add_argument("file", metavar="FILE.py", help="the file to write; its name becomes the key of the agent")
     path = Path(parser.parse_args(argv).file)
     key = own_files.key_of(path)
     if os.path.lexists(path):
-        raise ConfigError(f"{path}: is there already; nothing was written")
+        raise ConfigError(f"{path}: the file exists already; nothing was written")
     text = EXAMPLE.read_text(encoding="utf-8").replace(_NAMED, f'name = "{key}"')
     write_atomically(path, text.encode())
     own_files.trust(path)
-    print(f"wrote {path}; now")
-    print(f"    {NAME} --agent-file {path}              open the window with it; save the file, and it runs anew")
-    print(f"    {NAME} check-agent {path}               see whether it keeps the rules")
+    print(f"wrote {path}; next steps:")
+    print(
+        f"    {NAME} --agent-file {path}              open the window with it; it restarts whenever you save the file"
+    )
+    print(f"    {NAME} check-agent {path}               check whether it keeps the rules")
     print(f"    {NAME} --agent-file {path} solve --map rooms-64 --from 0,0 --to 63,63 --agent {key}")
     return 0

@@ -30,12 +30,12 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[Place]) ->
     problems = []
     for number, (option, path) in enumerate(given):
         if any(_are_same_file(path, other) for other in read):
-            problems.append(f"{option} {path}: expected a file that is not read here, got one that is")
+            problems.append(f"{option} {path}: expected a file that is not an input as well, got an input")
             continue
         taken = [other for other, earlier in given[:number] if _are_same_file(path, earlier)]
         taken += [name for name, stream in _STREAMS.items() if _is_file_of_stream(getattr(sys, stream), path)]
         if taken:
-            problems.append(f"{option} {path}: expected a place of its own, got that of {taken[0]}")
+            problems.append(f"{option} {path}: expected a file of its own, got the file of {taken[0]}")
             continue
         try:
             check_place(path)

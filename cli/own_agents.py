@@ -28,7 +28,7 @@ def take_in(arguments: Sequence[str]) -> list[str]:
         path = own_files.place_of(file)
         key = own_files.key_of(path)
         if paths.setdefault(key, path) != path:
-            raise ConfigError(f"{file}: got two files for the agent '{key}', which is called as its file is")
+            raise ConfigError(f"{file}: got two files for the agent '{key}'; rename one, because its name is the key")
         ask(file)
         own_files.load(file)
     return rest
@@ -59,8 +59,8 @@ def ask(file: str) -> None:
     if own_files.is_trusted(file):
         return
     if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty():
-        print(f"{printable(file)} is a program: it may do anything that you may do.", file=sys.stderr)
+        print(f"{printable(file)} is a program: it can do anything on this computer that you can do.", file=sys.stderr)
         print("Run it? [y/N] ", end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-            raise ConfigError(f"{file}: not run")
+            raise ConfigError(f"{file}: permission to run it was not given")
     own_files.trust(file)

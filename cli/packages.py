@@ -20,9 +20,9 @@ def what_is_missing(error: ModuleNotFoundError) -> str:
         raise error
     own = ROOT / ".venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
     remedy = (
-        f"activate .venv, or type {own} in place of python"
+        f"activate .venv, or use {own} instead of python"
         if own.parent.is_dir()
-        else f"`make run` sets up .venv with it; or: {sys.executable} -m pip install -r {ROOT / 'requirements.txt'}"
+        else f"`make run` installs it into .venv; or: {sys.executable} -m pip install -r {ROOT / 'requirements.txt'}"
     )
     return f"{sys.executable}: expected the package {error.name}, found none; {remedy}"
 
@@ -34,7 +34,7 @@ def check_pygame() -> None:
     """
     if any(importlib.metadata.distributions(name="pygame")):
         raise ConfigError(
-            "pygame is installed beside pygame-ce and has overwritten parts of it; mend it by\n"
+            "pygame is installed in addition to pygame-ce and has overwritten parts of it; to repair it, run\n"
             f"    {sys.executable} -m pip uninstall -y pygame pygame-ce\n"
             f"    {sys.executable} -m pip install pygame-ce"
         )

@@ -25,22 +25,22 @@ FOLDER, PAGE = ASSETS / "experiments", ROOT / "docs" / "experiments.md"
 RUNS = PAGE.with_name("experiment-runs.json")
 HEAD = """# Experiments of the papers, repeated
 
-Each section is a specification in `assets/experiments/` and what `python main.py report --markdown` says of its
-results; this page is made by `python -m cli.papers --page`. "Printed" is the number in the paper; a claim that does
-not hold here says why. Times are processor time of planning on one machine and say something only relative to each
-other.
+Each section shows a specification from `assets/experiments/` and the output of `python main.py report --markdown` for
+its results; `python -m cli.papers --page` writes this page. "Printed" is the number in the paper; a claim that does not
+hold here says why. Times are processor times of planning on one machine, so only their ratios are meaningful.
 
-The bands of claims are set before the runs, from the numbers of the papers: a commit that records new results may not
-change them, and a test holds that. [experiment-runs.json](experiment-runs.json) has the digest of the results of every
-section; `python main.py experiment` gives the same `results.csv` on every machine.
+The bands of claims are set before the runs, from the numbers in the papers: a commit that records new results may not
+change them, and a test enforces this. [experiment-runs.json](experiment-runs.json) has the digest of the results of
+every section; `python main.py experiment` gives the same `results.csv` on every machine.
 
-To run one: `python main.py experiment e6`, with `--size small` in about a minute; then `python main.py report e6` draws
-its tables and figures, the paper's numbers beside ours. The same command goes on where it was stopped; `--dry-run` says
-how long it will take. How to write one of your own: [own-experiments.md](own-experiments.md).
+To run one experiment: `python main.py experiment e6`, with `--size small` in about a minute; then
+`python main.py report e6` draws its tables and figures, with the paper's numbers next to ours. After an interruption,
+the same command continues; `--dry-run` estimates how long it takes. To write your own, see
+[own-experiments.md](own-experiments.md).
 
-E1 to E5, E7 and E9 need maps that are not ours to give: those of the
-[MovingAI benchmarks](https://movingai.com/benchmarks/grids.html), the `.scen` files beside the maps, in folders
-`bg512`, `wc3maps512`, `sc1` and `rooms`. `--maps DIR` says where these folders are.
+E1 to E5, E7 and E9 need maps that we may not distribute: those of the
+[MovingAI benchmarks](https://movingai.com/benchmarks/grids.html), with the `.scen` files next to the maps, in folders
+`bg512`, `wc3maps512`, `sc1` and `rooms`. `--maps DIR` names the folder that contains them.
 """
 
 
@@ -103,7 +103,13 @@ def run(argv: Sequence[str]) -> int:
     )
     parser.add_argument("names", nargs="*", choices=[*names(), []], metavar="NAME", help=", ".join(names()))
     parser.add_argument("--size", choices=SIZES, default="full")
-    parser.add_argument("-o", "--output", default="results", metavar="FOLDER", help="with a folder for each")
+    parser.add_argument(
+        "-o",
+        "--output",
+        default="results",
+        metavar="FOLDER",
+        help="folder that gets a results folder for each experiment",
+    )
     parser.add_argument("--page", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     given = parser.parse_args(argv)
     results = Path(given.output)

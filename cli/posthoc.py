@@ -13,7 +13,9 @@ from sim.world import BULK, World
 
 
 def add_posthoc(parser: Arguments) -> None:
-    what = "write a search trace for Posthoc, a viewer in the browser, to FILE (.trace.yaml); further agents: FILE-2..."
+    what = (
+        "write a search trace for Posthoc, a viewer in the browser, to FILE (.trace.yaml); further agents get FILE-2..."
+    )
     parser.add_argument("--posthoc", type=_name, metavar="FILE", help=what)
 
 
@@ -106,4 +108,4 @@ class PosthocFiles:
         except ConfigError as failure:
             self._failures += [] if error else failure.problems
         if trace.events > MANY_EVENTS:
-            self.progress.say(f"{trace.path}: {trace.events:,} events; Posthoc takes long to open so many")
+            self.progress.say(f"{trace.path}: {trace.events:,} events; Posthoc takes long to open so many events")

@@ -92,9 +92,9 @@ def made_anew(page: Path) -> str:
 
 
 def main(argv: Sequence[str]) -> int:
-    Arguments("readme", "Write the tables of README.md and docs/ that come from the code.", is_module=True).parse_args(
-        argv
-    )
+    Arguments(
+        "readme", "Update the tables of README.md and docs/ that are generated from the code.", is_module=True
+    ).parse_args(argv)
     for page in PAGES:
         page.write_text(made_anew(page), encoding="utf-8")
     return 0

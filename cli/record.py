@@ -53,7 +53,7 @@ MAX_FRAMES = 18_000
 GIF_FPS = 25  # frames per second of GIFs without --fps, because browsers do not play GIFs at the default of 30
 
 _DESCRIPTION = (
-    "Film a scenario without a window. One JSON line on standard output says what was made. "
+    "Film a scenario without a window. One JSON line on standard output describes the file. "
     "An existing file is never overwritten: talk.mp4 becomes talk-2.mp4."
 )
 _TARGETS = "FILE.mp4, .webm, .mkv or .gif; FILE.png for the last tick alone; or a folder for numbered pictures"
@@ -92,7 +92,7 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> Arguments:
     parser = Arguments("record", _DESCRIPTION)
     add = parser.add_argument
-    add("scenario", nargs="?", help="a scenario or a session; a .map or .scen with the usual agents")
+    add("scenario", nargs="?", help="a scenario or a session; or a .map or .scen file, with the default agents")
     add("-o", "--output", metavar="FILE", help=_TARGETS)
     add(
         "--size",
@@ -101,20 +101,20 @@ def _parser() -> Arguments:
         metavar="WxH",
         help="in pixels, such as 1920x1080 (default: 1280x720)",
     )
-    add("--fps", type=checked(film_options.FPS), metavar="N", help="frames a second (default: 30, in a GIF 25)")
+    add("--fps", type=checked(film_options.FPS), metavar="N", help="frames per second (default: 30; GIF: 25)")
     add(
         "--ticks",
         type=_ticks,
         default=(0, None),
         metavar="A:B",
-        help="from tick A on, up to B, which is left out (default: the whole run)",
+        help="from tick A up to, but not including, tick B (default: the whole run)",
     )
     add(
         "--ticks-per-frame",
         type=_converter(parse_ticks_per_frame),
         default=Fraction(1),
         metavar="N",
-        help="ticks for each frame; or 1/M for M frames a tick, in which agents glide (default: 1)",
+        help="ticks per frame; or 1/M for M frames per tick, with smooth motion (default: 1)",
     )
     add("--exact-colours", action="store_true", help=f"{film_options.EXACT.help}")
     add(
@@ -129,20 +129,20 @@ def _parser() -> Arguments:
         type=_converter(parse_part),
         default=Part("panels"),
         metavar="PART",
-        help="what is filmed: window, panels or panel:N (default: panels)",
+        help="what to film: window, panels or panel:N (default: panels)",
     )
-    add("--captions", action="store_true", help="say what happens: edits and restarts")
+    add("--captions", action="store_true", help="show captions for edits and restarts")
     add("--hold", metavar="S", **option(HOLD))
     add(
         "--branch",
         action="append",
         default=[],
         metavar="NAME",
-        help="a branch of a session file; several stand side by side",
+        help="a branch of a session file; repeat it to film several side by side",
     )
-    add("--no-legend", action="store_true", help="without the strip that explains the marks")
-    add("--theme", type=checked(THEME), metavar="NAME", help="dark or light, instead of what the scenario says")
-    add("--recover", metavar=f"FILE{PART_SUFFIX}", help="finish a recording that was killed, and do nothing else")
+    add("--no-legend", action="store_true", help="leave out the legend of the marks")
+    add("--theme", type=checked(THEME), metavar="NAME", help="dark or light, instead of the theme of the scenario")
+    add("--recover", metavar=f"FILE{PART_SUFFIX}", help="finish a recording that was killed, and exit")
     return parser
 
 
@@ -174,7 +174,7 @@ def _ticks(text: str) -> tuple[int, int | None]:
         raise argparse.ArgumentTypeError(f"expected a range of ticks as A:B, such as 0:200, got {text!r}")
     first, end = int(match[1] or 0), int(match[2]) if match[2] else None
     if end is not None and end <= first:
-        raise argparse.ArgumentTypeError(f"expected a range with a tick in it, such as 0:200, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a range with at least one tick, such as 0:200, got {text!r}")
     return first, end
 
 
@@ -234,9 +234,9 @@ def _replay_warnings(opened: files.Opened) -> Sequence[str]:
     if not opened.scenario.asks_a_clock:
         return ()
     return (
-        f"record: {opened.path}: limits the milliseconds of a tick, and pictures are the same on every machine: here a"
-        f" tick takes as long as it takes; to film a run by the clock, `{NAME} run {opened.path} --keep KEPT.yaml` and"
-        " record KEPT.yaml",
+        f"record: {opened.path}: limits the milliseconds of a tick; the film ignores the limit, so that it is the same"
+        f" on every machine. To film a run with the limit, run `{NAME} run {opened.path} --keep KEPT.yaml`, then record"
+        " KEPT.yaml",
     )
 
 
@@ -271,7 +271,7 @@ def _film(request: _Request, replay: Replay, look: Look, progress: Progress) -> 
     if end is None and not done.is_over and not done.was_stopped:
         progress.say(f"record: the run was not over at tick {done.last_tick:,}; --ticks A:B records more")
     if done.was_stopped:
-        progress.say("record: stopped; what had been filmed was kept")
+        progress.say("record: stopped; the frames filmed so far are kept")
     _print_alarms(done, replay, progress)
     _print_done(done, request, meter.seconds)
     return 130 if done.was_stopped else 0
@@ -298,8 +298,8 @@ def _print_alarms(done: Done, replay: Replay, progress: Progress) -> None:
     unnoted = replay.unnoted
     if unnoted is not None and unnoted < done.last_tick:
         progress.say(
-            f"record: from tick {unnoted:,} on no milliseconds limit a tick: who had a turn is noted only as far as the"
-            " session was run; run it further in the window to film that"
+            f"record: from tick {unnoted:,} on, ticks have no time limit, because the session was run no further; run"
+            " it further in the window to film these ticks with the limit"
         )
 
 

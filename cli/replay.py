@@ -25,12 +25,14 @@ from sim.files.scenario import save_scenario
 from sim.params import ConfigError, Param
 from sim.program import NAME, ROOT
 
-ROW = Param("row", int, 0, "a row of results.csv, as its first column says", 0, 999_999_999_999)
-CHECK = Param("check", int, 20, "how many rows, drawn by lot", 1, 1_000_000)
+ROW = Param("row", int, 0, "number of a row, from the first column of results.csv", 0, 999_999_999_999)
+CHECK = Param("check", int, 20, "number of rows, drawn at random", 1, 1_000_000)
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = Arguments("replay", "Open a row of an experiment in the window at tick 0, or check that rows still hold.")
+    parser = Arguments(
+        "replay", "Open a row of an experiment in the window at tick 0, or compute rows again to check them."
+    )
     parser.add_argument("folder", metavar="FOLDER", help=f"a folder of `{NAME} experiment`")
     parser.add_argument("row", nargs="?", type=checked(ROW), metavar="ROW", help=ROW.help)
     parser.add_argument(
@@ -39,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
         type=checked(CHECK),
         const=0,
         metavar="N",
-        help="compute ROW again, or N rows drawn by lot (default: 20)",
+        help="compute ROW again, or N rows drawn at random (default: 20)",
     )
     parser.add_argument("-o", "--output", metavar="FILE.yaml", help="write the row as a scenario instead of opening it")
     add_maps(parser, FURTHER_MAPS)
@@ -111,8 +113,8 @@ def check(store: Store, spec: Specification, count: int, row: int | None = None)
         for text in _row_differences(store, spec, number, rows):
             wrong += 1
             progress.say(text)
-    same = "" if store.program == code_version() else "; the program has changed since"
-    progress.say(f"{len(chosen) - wrong:,} of {len(chosen):,} rows as they were{same}", sys.stdout)
+    same = "" if store.program == code_version() else "; the program has changed since then"
+    progress.say(f"{len(chosen) - wrong:,} of {len(chosen):,} rows are unchanged{same}", sys.stdout)
     return 1 if wrong else 0
 
 

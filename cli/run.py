@@ -25,7 +25,7 @@ from sim.results import INTERRUPTED, REMOVED, STUCK, Proofs, TickTimes, group_li
 from sim.walker import Walker
 from sim.world import World
 
-TICKS = Param("ticks", int, 1_000_000, "end the run after so many ticks", 1, LAST_TICK)
+TICKS = Param("ticks", int, 1_000_000, "maximum number of ticks", 1, LAST_TICK)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -35,21 +35,19 @@ def main(argv: Sequence[str]) -> int:
         "--ticks",
         type=checked(TICKS),
         metavar="N",
-        help=with_default(TICKS.help, f"as the scenario says in `until`, or {TICKS.default:,}"),
+        help=with_default(TICKS.help, f"`until` in the scenario, or {TICKS.default:,}"),
+    )
+    parser.add_argument("--summary", action="store_true", help="print a line for each group of agents, with tick times")
+    parser.add_argument(
+        "--tick-ms", type=checked(TICK_MS), metavar="MS", help=with_default(TICK_MS.help, "the value of the scenario")
     )
     parser.add_argument(
-        "--summary", action="store_true", help="print a line for each group of agents, with times of ticks"
-    )
-    parser.add_argument(
-        "--tick-ms", type=checked(TICK_MS), metavar="MS", help=with_default(TICK_MS.help, "what the scenario says")
-    )
-    parser.add_argument(
-        "--seed", type=checked(SEED), metavar="N", help=with_default(SEED.help, "what the scenario says")
+        "--seed", type=checked(SEED), metavar="N", help=with_default(SEED.help, "the value of the scenario")
     )
     parser.add_argument(
         "--keep",
         metavar="FILE",
-        help="write a scenario that repeats this run exactly, also where a clock had its say (--tick-ms)",
+        help="write a scenario that repeats this run exactly, even if it has a time limit (--tick-ms)",
     )
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per tick and agent to FILE")
     add_posthoc(parser)
@@ -167,7 +165,7 @@ class ScenarioRun:
         now, edits = self.world.tick, self.scenario.edits
         later = any(isinstance(e.command, SetTickMs) and e.command.milliseconds and e.tick >= now for e in edits)
         if not self.world.is_over and (self.world.tick_ms or later):
-            self.progress.say(f"--keep {path}: from tick {now:,} on, where this run ends, no milliseconds limit a tick")
+            self.progress.say(f"--keep {path}: from tick {now:,} on, where this run ends, ticks have no time limit")
 
     def _step(self, ticks: int, trace: Trace) -> int:
         """Advance the world by one step.

@@ -34,7 +34,7 @@ from sim.results import INTERRUPTED, MOVE_LIMIT, STUCK, outcome_of, result, step
 from sim.walker import Walker
 from sim.world import World
 
-MOVES = Param("max-moves", int, 10_000_000, "give up on a problem after so many moves", 1, 1_000_000_000_000)
+MOVES = Param("max-moves", int, 10_000_000, "maximum number of moves per problem", 1, 1_000_000_000_000)
 
 
 @dataclass(frozen=True)
@@ -63,16 +63,16 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> Arguments:
     parser = Arguments("solve", "Solve problems; one JSON line per agent and problem on standard output.")
     parser.add_argument(
-        "--map", metavar="FILE", help=f"a map: {MAP_KINDS}, or the name of an example; may be left out with --scen"
+        "--map", metavar="FILE", help=f"a map: {MAP_KINDS}, or the name of an example; optional with --scen"
     )
-    threshold = with_default(f"where --map is a picture: {THRESHOLD.help}", THRESHOLD.default)
+    threshold = with_default(f"if --map is a picture: {THRESHOLD.help}", THRESHOLD.default)
     parser.add_argument("--threshold", type=checked(THRESHOLD), metavar="N", help=threshold)
     add_movement(parser)
-    parser.add_argument("--from", dest="start", type=cell, metavar="X,Y", help="where agents start")
-    parser.add_argument("--to", dest="goal", type=cell, metavar="X,Y", help="where they want to go")
+    parser.add_argument("--from", dest="start", type=cell, metavar="X,Y", help="start cell")
+    parser.add_argument("--to", dest="goal", type=cell, metavar="X,Y", help="goal cell")
     parser.add_argument("--scen", metavar="FILE", help="a .scen file with problems")
     parser.add_argument(
-        "--rows", metavar="ROWS", help="which of its rows, such as 0,5,10:20, where 20 is left out (default: all)"
+        "--rows", metavar="ROWS", help="rows of the .scen file, such as 0,5,10:20, where 20 is excluded (default: all)"
     )
     parser.add_argument(
         "--agent",
@@ -80,7 +80,7 @@ def _parser() -> Arguments:
         nargs="+",
         required=True,
         metavar="SPEC",
-        help="keys of algorithms, with parameters where wanted: tba tb-wa:weight=3; may be given more than once",
+        help="keys of agents, optionally with parameters, such as tba tb-wa:weight=3; may be repeated",
     )
     parser.add_argument("--budget", metavar="K", **option(BUDGET))
     parser.add_argument("--max-moves", metavar="N", **option(MOVES))
@@ -89,9 +89,9 @@ def _parser() -> Arguments:
         type=checked(TRIALS),
         default=None,
         metavar="N",
-        help=with_default(f"{TRIALS.help}, a line each", int(TRIALS.default)),
+        help=with_default(f"{TRIALS.help}, one line each", int(TRIALS.default)),
     )
-    seeds = f"{SEED.help}; each row of a list gets a seed of its own, derived from this one"
+    seeds = f"{SEED.help}; each row of a .scen file gets its own seed, derived from this one"
     parser.add_argument(
         "--seed", type=checked(SEED), default=SEED.default, metavar="N", help=with_default(seeds, SEED.default)
     )
@@ -321,5 +321,5 @@ def _length_warning(row: ScenRow | None, optimal: float) -> str | None:
     """
     if row is None or (math.isfinite(optimal) and lengths_agree(optimal, row.optimal)):
         return None
-    computed = f"is {optimal:.8g} long; results use that" if math.isfinite(optimal) else "does not exist"
-    return f"row {row.number}: the list says {row.optimal:.8g}, but the cheapest path {computed}"
+    computed = f"has length {optimal:.8g}, which results use" if math.isfinite(optimal) else "does not exist"
+    return f"row {row.number}: the file lists the length {row.optimal:.8g}, but the cheapest path {computed}"

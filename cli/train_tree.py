@@ -92,7 +92,7 @@ def _drawn_problems(grid: Grid, count: int, seed: str) -> list[Problem]:
 
 def _table(names: Iterable[str], scores: Iterable[Score]) -> Iterator[str]:
     """Yield lines with the accuracy for each kind of map, as the mean over the maps of the kind."""
-    yield "share of labels guessed on maps held out: tree, constant"
+    yield "accuracy on held-out maps: tree, constant guess"
     rows = zip(names, scores, strict=True)
     for name, group in groupby(rows, key=lambda row: row[0]):
         part = [score for _, score in group]
@@ -111,7 +111,7 @@ def _game_table(folder: Path, guess: Callable[[Labelled], float], progress: Prog
     data = label_maps(_game_maps(files, progress), Q, STEPS, DMAX)
     trees = [held_out(data, depth, _min_leaf_size(data), len(files)) for depth in DEPTHS]
     best = max(trees, key=lambda scores: np.mean([score.tree for score in scores]))
-    yield "share of labels guessed on game maps: this tree, a tree of the other game maps, constant"
+    yield "accuracy on game maps: this tree, a tree of the other game maps, constant guess"
     for index, (file, score) in enumerate(zip(files, best, strict=True)):
         part = data.part(data.group == index)
         yield f"  {file.stem}: {guess(part):.3f}, {score.tree:.3f}, {score.constant:.3f}"

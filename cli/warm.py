@@ -13,9 +13,9 @@ def warm_up(configs: Sequence[AgentConfig], progress: Progress) -> None:
     configs = [config for config in configs if has_kernels(config.kind)]
     different = list({(config.kind, *sorted(config.params.items())): config for config in configs}.values())
     for i, config in enumerate(different):
-        progress.show(f"preparing {BY_KEY[config.kind].name} (takes long the first time only)", i / len(different))
+        progress.show(f"preparing {BY_KEY[config.kind].name} (slow only the first time)", i / len(different))
         walk(config)
     if any(config.group for config in configs):
-        progress.show("preparing crowds (takes long the first time only)", 1.0)
+        progress.show("preparing crowds (slow only the first time)", 1.0)
         walk_together()
     progress.clear()

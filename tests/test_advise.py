@@ -121,9 +121,10 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pyt
     write_map(generate("caves", {"width": 48, "height": 48, "seed": 3}).grid, "caves.map")
     assert main.main(["advise", "--map", "caves.map", "--units", "10", "--seconds", "0.5", "--budget-ms", "50"]) == 0
     out = capfd.readouterr().out
-    taken = r"10 units take [\d.e-]+ of 50 ms a frame in the mean, [\d.e-]+ ms in the longest, when all set out at once"
+    taken = r"10 units take [\d.e-]+ of 50 ms per frame on average, "
+    taken += r"[\d.e-]+ ms in the longest frame, when all start at once"
     assert re.search(rf"Use .*: {taken}; (about )?[\d,]+ (or more )?would fit\.", out), out
-    assert "times are those of 10 units at once" in out
+    assert "times are for 10 units at once" in out
     assert re.search(r"cost / optimal, mean +median +maximum", out), out
     assert "python main.py caves-advice/best.yaml" in out
     wished = re.search(
@@ -145,13 +146,13 @@ def test_nothing_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: py
     write_map(generate("rooms", {"width": 32, "height": 32, "seed": 3}).grid, "rooms.map")
     more = ["--units", "1000000", "--budget-ms", "0.001", "--seconds", "0.5"]
     assert main.main(["advise", "--map", "rooms.map", *more]) == 0
-    assert "Nothing fits 1,000,000 units into 0.001 ms" in capfd.readouterr().out
+    assert "No setting fits 1,000,000 units into 0.001 ms" in capfd.readouterr().out
 
 
 def test_a_map_without_any_way(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     write_map(Grid.from_rows([".@.", "@@@"]), tmp_path / "no.map")
     assert main.main(["advise", "--map", str(tmp_path / "no.map")]) == 2
-    assert "some way leads" in capfd.readouterr().err
+    assert "expected a map with a path" in capfd.readouterr().err
 
 
 def test_a_map_may_be_a_picture(

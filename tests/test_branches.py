@@ -165,7 +165,7 @@ def test_splitting_by_budget_and_weight():
             tree.split_policy(0, 0, [{"weight": 1.5}, variant])
     with pytest.raises(ConfigError, match="a whole number"):
         tree.split_policy(0, 0, [{"budget": 0}])
-    with pytest.raises(ConfigError, match="agent 9 is not there"):
+    with pytest.raises(ConfigError, match="agent 9 does not exist"):
         tree.split_policy(0, 9, [{"weight": 2.0}])
     assert len(tree.branches) == 3, "nothing is made when anything is wrong"
 

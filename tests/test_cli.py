@@ -229,8 +229,8 @@ def test_a_listed_length_that_is_wrong_is_told_and_not_used(run: Any, scen: Path
     code, out, err = run("solve", "--scen", scen, "--agent", "astar", "--agent", "tba", "--budget", "4")
     assert code == 0
     assert err.splitlines() == [
-        "row 1: the list says 1.5, but the cheapest path is 1 long; results use that",
-        "row 2: the list says 2.83, but the cheapest path does not exist",
+        "row 1: the file lists the length 1.5, but the cheapest path has length 1, which results use",
+        "row 2: the file lists the length 2.83, but the cheapest path does not exist",
     ]
     found = [
         (line["row"], line["listed_optimal"], line["optimal"], line["suboptimality"]) for line in objects(out)[::2]
@@ -689,7 +689,7 @@ DEFAULTS = {
     ("record", "size"): "1280x720",
     ("record", "part"): "panels",
     ("record", "ticks"): "the whole run",
-    ("experiment", "jobs"): "as many as it has processors",
+    ("experiment", "jobs"): "one per processor",
 }
 
 

@@ -767,7 +767,7 @@ def test_replay(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path, folder = write_spec(tmp_path, TINY + "changes: {every: 9, rate: 3}\n"), tmp_path / "out"
     assert main.main(["experiment", str(path), "-o", str(folder), "--jobs", "1"]) == 0
     assert main.main(["replay", str(folder), "--check", "30"]) == 0
-    assert "30 of 30 rows as they were" in capfd.readouterr().out
+    assert "30 of 30 rows are unchanged" in capfd.readouterr().out
     rows = rows_of((folder / "results.csv").read_bytes())
     for row in (rows[5], rows[60]):
         target = tmp_path / f"row-{row['row']}.yaml"
@@ -784,7 +784,7 @@ def test_replay(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
 def test_a_row_is_not_written_over_results(results: Path, capfd: pytest.CaptureFixture[str]) -> None:
     before = (results / "results.csv").read_bytes()
     assert main.main(["replay", str(results), "3", "-o", str(results / "results.csv")]) == 2
-    assert "expected a file that is not read here" in capfd.readouterr().err
+    assert "expected a file that is not an input as well" in capfd.readouterr().err
     assert (results / "results.csv").read_bytes() == before
 
 

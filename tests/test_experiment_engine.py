@@ -186,7 +186,7 @@ def test_an_interrupt_leaves_a_table_of_what_is_done(
     process = start_driver(spec, folder, "--jobs", "2")
     said = interrupt_at(folder, process, 10, sign)
     assert process.returncode in (code, 0)
-    assert ("; stopped, the same command goes on" in said) == (process.returncode == code)
+    assert ("; stopped, run the same command to continue" in said) == (process.returncode == code)
     table = (folder / "results.csv").read_bytes().splitlines()
     assert table and set(table) <= set(whole.splitlines())
     assert run_all(SLOWER, folder) == whole
@@ -275,7 +275,7 @@ def test_a_scheduler_that_dies_is_one_message_and_the_same_command_resumes(
     assert process.returncode == 1, err
     assert [line for line in before if "slower" not in line and "out: " not in line] == []
     assert lost.startswith(f"lost the scheduler at {cluster.address}"), err
-    assert summary.endswith("; stopped, the same command goes on"), err
+    assert summary.endswith("; stopped, run the same command to continue"), err
     table = (folder / "results.csv").read_bytes().splitlines()
     assert 10 < len(table) < len(whole.splitlines()) and set(table) <= set(whole.splitlines())
     again = start_driver(spec, folder, "--jobs", "2")

@@ -131,7 +131,9 @@ def test_check_lesson_refuses_a_wrong_mark_and_says_how_many_questions_it_cannot
     assert f"{place}:16: step 2: answer 1 is marked as right, but" in capsys.readouterr().err
     place.write_text(SMALL, encoding="utf-8")
     assert check_lesson.main([str(place)]) == 0
-    assert "3 steps, 1 claim, 1 question, 1 of them not checked: no answer has claims" in capsys.readouterr().out
+    assert (
+        "3 steps, 1 claim, 1 question, 1 of them not checked, because no answer has claims" in capsys.readouterr().out
+    )
 
 
 def test_who_waits_for_what_has_come_already_is_told_when() -> None:

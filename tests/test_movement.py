@@ -252,7 +252,7 @@ def test_lengths_of_a_list_are_compared_under_the_usual_rule_only(run: Any, corn
     for rule, optimal in ((EIGHT, 3.0), (CUT, 1.0 + DIAGONAL)):
         code, (line,), told = run(*given, "--movement", rule)
         assert (
-            code == 0 and line["optimal"] == optimal and line["listed_optimal"] == 3.0 and "the list says" not in told
+            code == 0 and line["optimal"] == optimal and line["listed_optimal"] == 3.0 and "the file lists" not in told
         )
 
 

@@ -699,7 +699,7 @@ def test_a_journal_waits_until_the_file_is_named(tmp_path: Path) -> None:
 def test_new_agent_and_check_agent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "my_agent.py"
     assert main.main(["new-agent", str(path)]) == 0 and 'name = "my_agent"' in path.read_text()
-    assert main.main(["new-agent", str(path)]) == 2 and "is there already" in capsys.readouterr().err
+    assert main.main(["new-agent", str(path)]) == 2 and "the file exists already" in capsys.readouterr().err
     assert main.main(["new-agent", str(tmp_path / "lrta.py")]) == 2 and "rename the file" in capsys.readouterr().err
     assert not (tmp_path / "lrta.py").exists(), "nothing is written that could never be named"
     assert main.main(["check-agent", str(path)]) == 0

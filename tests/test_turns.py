@@ -281,7 +281,7 @@ def test_what_is_kept_of_a_run_that_was_cut_short_says_where_it_ends(
     path, kept = tmp_path / "crowd.yaml", tmp_path / "kept.yaml"
     path.write_text(CROWD + limit)
     assert run.main([str(path), "--ticks", str(ticks), "--keep", str(kept)]) == 0
-    assert (f"{kept}: from tick 9 on, where this run ends, no" in capsys.readouterr().err) == is_told
+    assert (f"{kept}: from tick 9 on, where this run ends, ticks" in capsys.readouterr().err) == is_told
 
 
 @pytest.mark.parametrize("options", [[], ["--summary"]])

@@ -15,7 +15,7 @@ from cli.warm import warm_up
 from sim.commands import AgentConfig
 from sim.params import ConfigError, Param, did_you_mean
 
-ROUNDS = Param("rounds", int, 3, "how often each thing is measured; the best counts", low=1, high=100)
+ROUNDS = Param("rounds", int, 3, "how often each measurement is repeated; the best counts", low=1, high=100)
 
 BENCHES = (
     "search",
@@ -48,7 +48,7 @@ def main(argv: Sequence[str]) -> int:
     setup = Setup(problems.load(Path(given.maps)), given.rounds, progress)
     if not setup.problems.is_listed:
         lacking = "no benchmark maps (--maps DIR)" if given.maps == MAPS else f"{given.maps}: no search-set.tsv there"
-        progress.say(f"{lacking}; generated maps instead, so targets do not apply")
+        progress.say(f"{lacking}; using generated maps, so targets do not apply")
     tables = []
     for name in chosen:
         table: Table = importlib.import_module(f"cli.bench.{name.replace('-', '_')}").run(setup)
@@ -62,11 +62,11 @@ def main(argv: Sequence[str]) -> int:
 
 def _parser() -> Arguments:
     names = ", ".join(BENCHES)
-    parser = Arguments("bench", "Measure speed and memory. A target that is missed is marked NO, and is no error.")
-    parser.add_argument("benches", nargs="*", metavar="BENCH", help=f"one or more of {names}; all of them if left out")
+    parser = Arguments("bench", "Measure speed and memory. A missed target is marked NO; it is not an error.")
+    parser.add_argument("benches", nargs="*", metavar="BENCH", help=f"one or more of {names} (default: all)")
     parser.add_argument("--csv", metavar="FILE", help="write all rows to FILE")
     parser.add_argument("--rounds", metavar="N", **option(ROUNDS))
-    add_maps(parser, "folder of maps with search-set.tsv; maps are generated if left out")
+    add_maps(parser, "folder of maps with search-set.tsv; without it, maps are generated")
     return parser
 
 

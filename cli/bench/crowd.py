@@ -57,7 +57,9 @@ CASES = (
 
 def run(setup: Setup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -> Table:
     grid = _grid(setup)
-    table = Table(f"crowd: a tick of units with ends of their own on {grid.name}, ways of {MIN_COST:g} and more")
+    table = Table(
+        f"crowd: time of a tick of units with own starts and goals on {grid.name}, paths of cost {MIN_COST:g} and more"
+    )
     setup.progress.show("crowd: preparing")
     walk_together()  # compile the kernels first, as every command and the window do
     for case in CASES:
@@ -75,10 +77,10 @@ def run(setup: Setup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -> Tab
         table.rows.append(Row(f"{case.name}: fit into {BUDGET_MS:g} ms", fitting(sizes, medians), "units"))
     setup.progress.show("crowd: edits")
     table.rows += _edit_rows(grid, max(sizes[:3]))
-    table.notes.append("all ticks: control is the same in one call, each unit with all of its ticks after the other")
-    table.notes.append("edits: of a map with lazy RTB-WA* units on their way, until all know of it")
+    table.notes.append("all ticks: the control runs the same ticks in one call, all ticks of one unit after the other")
+    table.notes.append("edits: time to edit the map and to notify all lazy RTB-WA* units, which are on their way")
     table.notes.append(
-        f"agents, referee and digest in {ticks} ticks; non-optimal moves are not counted for goals of their own"
+        f"agents, referee and digest in {ticks} ticks; non-optimal moves are not counted, as each unit has its own goal"
     )
     return table
 

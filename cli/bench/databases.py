@@ -58,8 +58,10 @@ def run(setup: Setup) -> Table:
         _measure_walker(setup, table, case, batches, rate)
         if case.kind in ONE_STATE and not case.every > 1:
             _measure_walk(setup, table, case, batches, rate)
-    table.notes.append("walking alone: agent and referee; without making a world, its optimum and its measures")
-    table.notes.append("control: the same in plain Python; for walkers expansions of A* with heapq, as in `search`")
+    table.notes.append(
+        "walking alone: agent and referee, without the time to create a world, its optimum and its measures"
+    )
+    table.notes.append("control: the same in plain Python; for agents, expansions of A* with heapq, as in `search`")
     return table
 
 

@@ -57,7 +57,7 @@ def run(setup: Setup) -> Table:
     table.rows += _scheduler_rows(spec, short, pair_s, setup.progress)
     setup.progress.show("experiment: finished rows")
     table.rows += [_resume_row(20), _report(60)]
-    table.notes.append("processes and the scheduler by the clock, starting included; the others by processor time")
+    table.notes.append("rows of processes and the scheduler: elapsed time with their start; other rows: processor time")
     return table
 
 

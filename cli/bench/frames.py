@@ -102,7 +102,7 @@ def run(setup: Setup, cases: tuple[Case, ...] = CASES, frames: int = FRAMES) -> 
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.name == "nt" or _IS_MAC):
         os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     table = Table(
-        f"frames: events, tick, drawing and presenting in one; up to {frames:,} frames, changes each 10 ticks"
+        f"frames: time for events, tick, drawing and presenting; up to {frames:,} frames, map changes every 10 ticks"
     )
     setup.progress.show("frames: preparing")
     _prepare()
@@ -112,11 +112,11 @@ def run(setup: Setup, cases: tuple[Case, ...] = CASES, frames: int = FRAMES) -> 
     setup.progress.show("frames: painting")
     _add_painting(table, setup.rounds, max(20, frames // 10))
     table.notes.append(
-        "milliseconds by the clock; control: processor time of the same thread, which others do not disturb"
+        "elapsed milliseconds; control: processor time of the same thread, which other programs do not disturb"
     )
-    table.notes.append("lost: frames above 16.7 ms; control: those that took so much of the processor")
+    table.notes.append("lost: frames longer than 16.7 ms; control: frames with so much processor time")
     table.notes.append(
-        f"painting: a frame with a piece of a stroke of {PAINTED_A_SECOND:,} cells a second, a tick and a picture"
+        f"painting: a frame with part of a stroke of {PAINTED_A_SECOND:,} cells per second, a tick and drawing"
     )
     return table
 

@@ -32,7 +32,7 @@ def run(setup: Setup) -> Table:
         idle, later = _probe_apart(spec.key)
         table.rows.append(Row(f"{spec.name}, idle", idle, "MB", target=TARGET))
         table.rows.append(Row(f"{spec.name}, after {_TICKS} ticks of {_BUDGET}", later, "MB"))
-    table.notes.append("in a watched world, as a window has it, when another world has come and gone before")
+    table.notes.append("in a watched world, as in a window, after an earlier world was created and deleted")
     return table
 
 

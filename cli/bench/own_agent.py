@@ -18,7 +18,7 @@ _TICKS = 2000
 
 
 def run(setup: Setup, side: int = SIDE, ticks: int = _TICKS) -> Table:
-    table = Table(f"own agent: ticks a second on {side} x {side}, k={BUDGET}, one tick at a time, measures on")
+    table = Table(f"own agent: ticks per second on {side} x {side}, k={BUDGET}, one tick at a time, measures on")
     own = own_files.load(EXAMPLE).key
     setup.progress.show("own agent: making a map")
     made = generate("rooms", {"width": side, "height": side, "seed": 5, "room": 16})
@@ -29,7 +29,9 @@ def run(setup: Setup, side: int = SIDE, ticks: int = _TICKS) -> Table:
             best[kind] = max(best[kind], ticks_per_second(made, kind, ticks))
     name = f"{BY_KEY[own].name}, plain Python"
     table.rows.append(Row(name, best[own], "ticks/s", best[_COMPILED_AGENT], target=TARGET))
-    table.notes.append(f"control: {BY_KEY[_COMPILED_AGENT].name}, which is compiled; a window shows 30 ticks a second")
+    table.notes.append(
+        f"control: {BY_KEY[_COMPILED_AGENT].name}, which is compiled; a window shows 30 ticks per second"
+    )
     return table
 
 

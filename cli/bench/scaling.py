@@ -57,12 +57,12 @@ def run(setup: Setup, sides: tuple[int, ...] = SIDES) -> Table:
         setup.progress.show(f"scaling: measures and changes, {kind}")
         table.rows += _changing_rows(f"{CHANGING.name}, {kind}", maps, setup.rounds)
     table.notes.append(
-        f"measures and edits: {EDITED} cells blocked or freed every {EDIT_EVERY} ticks; true distances within what "
-        "a window allows a tick, whatever the map: their mean says how long they take; the longest tick is limited"
+        f"measures and edits: {EDITED} cells blocked or freed every {EDIT_EVERY} ticks; true distances are computed "
+        "within the limit of a window per tick; the mean is only for information, the longest tick has a target"
     )
     table.notes.append(
-        f"control and ratio: against the map of {sides[0]} x {sides[0]}; a fresh agent on every map, so that the first "
-        "touch of its memory counts, most of all on small maps"
+        f"control and ratio: compared with the map of {sides[0]} x {sides[0]}; each map has a new agent, so the first "
+        "use of its memory counts, most of all on small maps"
     )
     return table
 

@@ -23,13 +23,13 @@ FRESH = Target(0.8)  # minimum of (rate with a new search memory per problem / r
 # name of a set of problems -> published total expansions; ties between cells allow several totals
 EXPANSIONS = {"bg512": (1_419_401,), "rooms": (2_948_349, 2_948_350, 2_948_351), "sc1": (840_833,)}
 _TIES_NOTE = (
-    "rooms: on three problems two cells tie on f and g, one expansion each. By smaller cell, our rule, they cost "
-    "2,948,351; first in first out 2,948,349; last in first out 2,948,350."
+    "rooms: in three problems, two cells tie on f and g, which decides about one expansion each. Expansions: "
+    "2,948,351 if ties go to the smaller cell (our rule), 2,948,349 first in, first out, 2,948,350 last in, first out."
 )
 
 
 def run(setup: Setup) -> Table:
-    table = Table("search: offline A*, one memory per map, one kernel call per problem, path made")
+    table = Table("search: offline A*, one memory per map, one kernel call per problem, path included")
     for name, problems in setup.problems.groups():
         rate, fresh_rate, control_rate, totals = _measured_rates(setup, name, problems)
         target = TARGETS.get(name) if setup.problems.is_listed else None
@@ -38,7 +38,7 @@ def run(setup: Setup) -> Table:
         fresh = FRESH if is_listed else None
         table.rows.append(Row(f"{name}, a world each", fresh_rate, "problems/s", rate, fresh_rate / rate, fresh))
         table.notes.append(_total_note(name, *totals, is_listed=setup.problems.is_listed))
-    table.notes.append("control: A* with heapq in plain Python, as a textbook has it (cli/bench/control.py)")
+    table.notes.append("control: textbook A* with heapq in plain Python (cli/bench/control.py)")
     if setup.problems.is_listed:
         table.notes.append(_TIES_NOTE)
     return table

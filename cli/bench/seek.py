@@ -66,12 +66,10 @@ def run(setup: Setup, ticks: int = TICKS, side: int = SIDE) -> Table:
         setup.progress.show(f"seek: {case.name}")
         made = generate(case.kind, {**case.params, "width": side, "height": side, "seed": _SEED})
         table.rows += _rows(case, made, ticks, setup.progress)
+    table.notes.append("milliseconds of processor time of one seek; the first seeks of a run, without warm-up")
     table.notes.append(
-        "milliseconds of processor time of one seek; the first ones of a run, nothing is warmed up for them"
-    )
-    table.notes.append(
-        "recording: a run in steps of a frame, with its keyframes, against the same in one go without any; the median "
-        f"of {_RUNS}"
+        "recording: a run in steps of one frame with keyframes, compared with the same run in one call without "
+        f"keyframes; the median of {_RUNS}"
     )
     return table
 

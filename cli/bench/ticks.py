@@ -58,7 +58,7 @@ def run(setup: Setup) -> Table:
     groups = dict(setup.problems.groups())
     name = _GROUP if _GROUP in groups else next(iter(groups))
     batches = by_map(groups[name])
-    table = Table(f"ticks: {name}, a world per problem, making it and all measures included")
+    table = Table(f"ticks: {name}, one world per problem, its creation and all measures included")
     rate = control_rate(setup, batches)
     for case in CASES:
         _measure(setup, table, case, batches, rate)

@@ -22,8 +22,8 @@ from sim.experiments.store import Store, open_for_writing
 from sim.files.examples import EXPERIMENTS, asked_file
 from sim.params import Param
 
-SIZE = Param("size", str, SIZES[0], "full, or what the specification calls small", choices=SIZES)
-NICE = Param("nice", int, 0, "lower priority of the processes, from 0 to 19", 0, 19)
+SIZE = Param("size", str, SIZES[0], "full, or the small size of the specification", choices=SIZES)
+NICE = Param("nice", int, 0, "by how much to lower the priority of the processes, from 0 to 19", 0, 19)
 _MAX_REASONS, _MAX_ROWS = 10, 3  # maximum number of reasons for failures that are printed, and of rows per reason
 _SAMPLE_S = 5.0  # approximate seconds that a dry run spends on sample runs
 
@@ -44,11 +44,11 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> Arguments:
     parser = Arguments(
         "experiment",
-        "Run every agent of a specification on every problem. If it was stopped, the same command goes on.",
+        "Run every agent of a specification on every problem. After an interruption, the same command continues.",
     )
     parser.add_argument("spec", metavar="SPEC.yaml", help="what to run: a file, or the name of an example such as e6")
     parser.add_argument(
-        "-o", "--output", metavar="FOLDER", help="where results are kept (default: the name of SPEC without .yaml)"
+        "-o", "--output", metavar="FOLDER", help="where to store results (default: the name of SPEC without .yaml)"
     )
     parser.add_argument("--size", metavar="NAME", **option(SIZE))
     parser.add_argument(
@@ -56,18 +56,22 @@ def _parser() -> Arguments:
         type=checked(pools.JOBS),
         default=pools.processors(),
         metavar="N",
-        help=with_default(pools.JOBS.help, "as many as it has processors"),
+        help=with_default(pools.JOBS.help, "one per processor"),
     )
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler as tcp://HOST:PORT, or slurm")
     parser.add_argument("--nice", metavar="N", **option(NICE))
     parser.add_argument(
-        "--until-input-ends", action="store_true", help="stop when standard input ends, as with whoever started this"
+        "--until-input-ends",
+        action="store_true",
+        help="stop when standard input ends, for example with the calling program",
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="only say how many runs there are, and how long they will take"
+        "--dry-run", action="store_true", help="only print the number of runs and an estimate of their time"
     )
-    parser.add_argument("--lab", action="store_true", help="write a properties file for Downward Lab, too")
-    parser.add_argument("--parquet", action="store_true", help="write results.parquet, too (requirements-parquet.txt)")
+    parser.add_argument("--lab", action="store_true", help="also write a properties file for Downward Lab")
+    parser.add_argument(
+        "--parquet", action="store_true", help="also write results.parquet (needs requirements-parquet.txt)"
+    )
     add_maps(parser, FURTHER_MAPS)
     return parser
 
@@ -109,7 +113,7 @@ def _compute_interruptibly(
     if done < whole:
         # compile the kernels in this process first, so that workers find them in the cache
         interrupts.finishes(lambda: warm_up(_agent_configs(spec), progress))
-        already = f", {done:,} of them are there" if done else ""
+        already = f", {done:,} of them finished" if done else ""
         progress.say(f"{store.folder}: {whole:,} runs{already}; {pool.words}")
     has_lost_cluster = False
     try:
@@ -130,8 +134,8 @@ def _report(store: Store, pool: pools.Pool, interrupted: int, has_lost_cluster: 
     _print_failures(store, failures, progress)
     done, whole = store.count()
     if has_lost_cluster:
-        progress.say(f"lost {pool.words}: results so far are kept, the rest was not run")
-    stopped = "; stopped, the same command goes on" if interrupted or has_lost_cluster else ""
+        progress.say(f"lost {pool.words}; finished results are kept, the other runs were not computed")
+    stopped = "; stopped, run the same command to continue" if interrupted or has_lost_cluster else ""
     progress.say(f"{store.folder / RESULTS}: {done:,} of {whole:,} runs{stopped}")
     return interrupted or (1 if failures or has_lost_cluster else 0)
 
@@ -145,9 +149,9 @@ def _print_failures(store: Store, failures: Sequence[tuple[int, str]], progress:
         for row in rows[:_MAX_ROWS]:
             progress.say(f"row {row}: {store.problem_of(row)}: {text}")
         if len(rows) > _MAX_ROWS:
-            progress.say(f"and {len(rows) - _MAX_ROWS:,} more rows in the same words")
+            progress.say(f"and {len(rows) - _MAX_ROWS:,} more rows with the same message")
     if len(rows_of) > _MAX_REASONS:
-        progress.say(f"and {len(rows_of) - _MAX_REASONS:,} other reasons; the report lists the rows")
+        progress.say(f"and {len(rows_of) - _MAX_REASONS:,} other reasons; the report lists all of them")
 
 
 # --- dry run --------------------------------------------------------------------------------------
@@ -163,7 +167,8 @@ def dry_run(spec: Specification, progress: Progress, jobs: int) -> int:
     print(f"{counted(spec.count, 'run')}: {', '.join(parts)}{of_parts}")
     seconds, tried = estimate(spec)
     print(
-        f"about {duration(seconds)} of processor time, {duration(seconds / jobs)} with {jobs} processes ({tried} tried)"
+        f"about {duration(seconds)} of processor time, {duration(seconds / jobs)} with {jobs} processes"
+        f" (from {tried} sample runs)"
     )
     return 0
 

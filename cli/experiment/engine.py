@@ -179,7 +179,7 @@ class Engine:
         rate = self.done / spent if spent else 0.0
         left = f", {duration((self.total - self.done) / rate)} left" if rate else ""
         failed = f", {self.failed:,} failed" if self.failed else ""
-        text = f"{self.done:,} of {self.total:,} runs, {rate:,.0f} a second{left}{failed}"
+        text = f"{self.done:,} of {self.total:,} runs, {rate:,.0f} per second{left}{failed}"
         self.progress.show(text, self.done / max(1, self.total))
         if not self.progress.is_on and time.monotonic() - self._progress_s > _QUIET_S:
             self._progress_s = time.monotonic()

@@ -23,7 +23,7 @@ from cli.experiment import worker
 from sim.params import ConfigError, Param
 from sim.program import ROOT
 
-JOBS = Param("jobs", int, 1, "processes of this machine", 1, 1024)
+JOBS = Param("jobs", int, 1, "number of processes on this machine", 1, 1024)
 _CONNECT_S = 10.0  # timeout for connecting to a scheduler, in seconds
 _CLOSE_S = 1.0  # timeout for closing a client whose scheduler has died, in seconds
 
@@ -179,9 +179,7 @@ def _slurm_pool(folder: Path, cluster: str) -> Pool:
     except ImportError:
         raise ConfigError("experiment: --cluster: pip install -r requirements-cluster.txt first") from None
     if cluster == "slurm" and submitit.SlurmExecutor.affinity() < 0:
-        raise ConfigError(
-            "experiment: --cluster slurm: expected a machine that hands jobs to Slurm, got one without srun"
-        )
+        raise ConfigError("experiment: --cluster slurm: expected a machine with Slurm, got one without srun")
 
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # jobs inherit the variable, so that they can import this program

@@ -64,7 +64,9 @@ def work(task: Task, own: Sequence[Sent] = ()) -> Done:
         ConfigError: This worker runs another version of the program than the driver.
     """
     if task.code != code_version():
-        raise ConfigError("a worker runs another version of the program; start workers from the driver's own folder")
+        raise ConfigError(
+            "a worker runs another version of the program; start all workers from the folder of this program"
+        )
     receive(own)
     _warm_up(task)
     return do_task(task, BY_KEY, time.thread_time, _grid(task.board), time.process_time)

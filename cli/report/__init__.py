@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = Arguments("report", "Tables, figures and claims of an experiment, as one HTML page and as files.")
+    parser = Arguments("report", "Write tables, figures and claims of an experiment as one HTML page and as files.")
     parser.add_argument("folder", metavar="FOLDER", help=f"a folder of `{NAME} experiment`")
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write them (default: FOLDER/report)")
     parser.add_argument("--markdown", action="store_true", help="print a section for docs/experiments.md instead")

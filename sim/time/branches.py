@@ -191,7 +191,7 @@ class BranchTree:
     def _check_branch_count(self) -> None:
         """Raise a ConfigError if the tree has MAX_BRANCHES branches: a file with more branches cannot be read again."""
         if len(self.branches) >= MAX_BRANCHES:
-            raise ConfigError(f"expected at most {MAX_BRANCHES:,} branches, got one more; delete one first")
+            raise ConfigError(f"expected at most {MAX_BRANCHES:,} branches, got one more; delete a branch first")
 
     def rename(self, number: int, name: str) -> None:
         self[number].name = name[:MAX_BRANCH_NAME]
@@ -283,7 +283,7 @@ class BranchTree:
         timeline.settle()
         walker = timeline.world.walker(agent)
         if walker is None:
-            raise ConfigError(f"agent {agent} is not there")
+            raise ConfigError(f"agent {agent} does not exist")
         now: dict[str, Value | None] = {**walker.params, "budget": walker.budget}
         legal = [_legal_variant(timeline.world, walker, variant) for variant in variants]
         changes = [{name: value for name, value in variant.items() if value != now[name]} for variant in legal]

@@ -74,7 +74,8 @@ def _failure_message(error: StateError, part: str) -> str:
     name = error.code.split()[0]
     which = f"{part} of {name}" if part else f"The state of {name}"
     what = "loaded again" if error.is_loading else "stored"
-    return f"{which} cannot be {what}: {error}. Going back in time works, but takes longer: it computes the run again."
+    slow = "Going back in time works, but takes longer, because the run is computed again."
+    return f"{which} cannot be {what}: {error}. {slow}"
 
 
 # --- finding the part that fails ------------------------------------------------------------------

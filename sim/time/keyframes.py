@@ -192,7 +192,7 @@ class _StateErrorGuard:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if self.codes and isinstance(error, Exception) and not isinstance(error, StateError):
             # The cause may be the last view (displayed data) of a stopped user-defined agent, which stays in the world.
-            raise StateError(min(self.codes), "something in its last view", is_loading=self.is_loading) from None
+            raise StateError(min(self.codes), "a value in its last view", is_loading=self.is_loading) from None
 
     def run(self, agent: UserAgent, do: Callable[[], T]) -> T:
         """Run user code under the guard of its agent, and turn a failure into a StateError."""
@@ -251,7 +251,7 @@ class _Pickler(pickle.Pickler):
         if not _has_own_reduce(kind):
             return NotImplemented
         # A single record (np.void) is a view into an array; pickling would silently turn it into a separate copy.
-        assert not isinstance(obj, np.void), f"a record {obj} cannot be set aside: hold its array instead"
+        assert not isinstance(obj, np.void), f"a record {obj} cannot be stored in a keyframe: keep its array instead"
         if isinstance(obj, UserAgent):
             self.user_agents.append(obj)
             return _bare_user_agent, (kind,), {name: value for name, value in vars(obj).items() if name != "agent"}
@@ -289,7 +289,7 @@ class _Pickler(pickle.Pickler):
     def _memory_number(self, owner: npt.NDArray[Any], address: int) -> int:
         number = self.places.get(address)
         if number is None:
-            assert owner.flags.forc, "an array whose memory has gaps cannot be set aside"
+            assert owner.flags.forc, "an array whose memory has gaps cannot be stored in a keyframe"
             number = self.places[address] = len(self.memories)
             self.owners.append(owner)
             self.memories.append(_bytes_of(owner))
