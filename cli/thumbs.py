@@ -38,7 +38,7 @@ MOMENTS = {
     "crowd-budget": (0, 60),
 }
 """(Index of the panel, tick) of the picture, by example. The default is the first panel after two thirds of the run."""
-_MAX_TICKS = 6000  # an example that never ends counts as ended after so many ticks
+_MAX_TICKS = 6000  # maximum ticks to run an example when choosing the tick of its picture
 
 
 def main(argv: Sequence[str]) -> int:

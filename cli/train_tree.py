@@ -100,10 +100,7 @@ def _table(names: Iterable[str], scores: Iterable[Score]) -> Iterator[str]:
 
 
 def _game_table(folder: Path, guess: Callable[[Labelled], float], progress: Progress) -> Iterator[str]:
-    """Yield a line for each game map with three accuracies.
-
-    They belong to the tree, to a tree grown from the other game maps, and to a constant guess.
-    """
+    """Yield a line for each game map: accuracy of the tree, of a tree of the other maps, and of a constant guess."""
     files = sorted(file for name in GAME_FOLDERS for file in (folder / name).glob("*.map"))
     if len(files) < 2:
         yield f"{folder}: expected at least two maps in {', '.join(GAME_FOLDERS)}, got {len(files)}"

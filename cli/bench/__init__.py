@@ -1,4 +1,4 @@
-"""Command `bench`: measure speed and memory, as ratios to a control that is measured in the same run."""
+"""Command `bench`: measure speed and memory, also as ratios to a control that the same command measures."""
 
 import importlib
 from collections.abc import Sequence

@@ -28,10 +28,10 @@ SIZES = (10, 100, 500, 1000)  # numbers of units on the map, one run each
 TICKS = 220  # number of ticks of a measured run
 SIDE = 512  # side of a generated map in cells
 MIN_COST = 100.0  # minimum cost of the cheapest path of a unit
-BUDGET_MS = 3.0  # target for the median tick of all units, in milliseconds
+BUDGET_MS = 3.0  # target: maximum median time of a tick of all units, in milliseconds
 _GROUP = "bg512"  # set of problems from which the map is taken
 _MEMORY_TARGET = Target(0.6, is_upper=True)  # maximum megabytes per unit
-_BULK_TARGET = Target(1.3, is_upper=True)  # maximum of (time of single ticks / time of all ticks in one call)
+_BULK_TARGET = Target(1.3, is_upper=True)  # maximum ratio: time of single ticks / time in one call
 EDITS = (3, 300, 3000)
 """Numbers of cells to edit. For each number, one edit that blocks cells and one that frees them are measured."""
 

@@ -147,7 +147,7 @@ def _making(recipe: Recipe, grid: Grid) -> Callable[[], object]:
 
 
 def _add(table: Table, name: str, ours: float, plainly: float, limit: float | None) -> None:
-    """Add rows with the time and the rate of a computation that takes `ours` seconds, and the control `plainly`."""
+    """Add rows with the time of a computation (`ours`, in seconds), and its ratio to the control (`plainly`)."""
     target = None if limit is None else Target(1000.0 * limit, is_upper=True)
     table.rows.append(Row(name, 1000.0 * ours, "ms", target=target))
     table.rows.append(Row(f"{name}, how often a second", 1.0 / ours, "1/s", 1.0 / plainly, plainly / ours))

@@ -195,7 +195,7 @@ def _run(app: "App", case: Case, frames: int) -> Frames:
     app.window.player.may_put_off = True  # as in normal use, the player may defer work to a later frame
     _begin(app, case)
     gc.collect()
-    gc.freeze()  # as the program does before its first frame
+    gc.freeze()  # as the program does, so that collections skip the compiler's objects
     app.draw()
     deadline = time.perf_counter()
     for frame in range(frames):

@@ -31,7 +31,7 @@ from ui.model import branching, painting
 from ui.model.session import Session
 
 TICKS, BRANCHES, HEATS = 1_000_000, 300, 500  # number of repetitions of each load
-TARGET = Target(8.0, is_upper=True)  # megabytes that the second half of a load may add
+TARGET = Target(8.0, is_upper=True)  # megabytes by which memory may grow in the second half of a load
 SIDE = 48  # side of the map in cells
 AGENTS = (AgentConfig("tba"), AgentConfig("rtb-wa"), AgentConfig("lrta"))
 _GOAL_EVERY = 2000  # ticks between two moves of the goal

@@ -50,7 +50,7 @@ def probe(key: str, side: int = SIDE) -> tuple[float, float]:
     """Return the megabytes that one agent of a kind adds: right after it was added, and after some ticks."""
     made = generate("caves", {"width": side, "height": side, "grain": 4, "seed": 3})
     free = made.grid.free.nonzero()[0]
-    middle = int(free[free.size // 2])  # a start in a corner would hide the cost of large memory pages
+    middle = int(free[free.size // 2])  # a start in a corner would hide the memory that large pages waste
 
     def new_world() -> World:
         return World(made.grid, middle, made.grid.cell(*made.goal), BY_KEY, budget=_BUDGET, watched=True)

@@ -34,7 +34,7 @@ SIDE = 512
 SIZE = (1920, 1080)
 FPS = 60
 HEADLESS = Target(100.0)  # minimum frames per second of filming without a window
-UNCHANGED = Target(1.2, is_upper=True)  # maximum of (time of a frame while recording / time without)
+UNCHANGED = Target(1.2, is_upper=True)  # maximum ratio: frame time while recording / without
 NONE_DROPPED = Target(0.0, is_upper=True)  # maximum number of dropped frames
 
 _FRAME_COUNT = 240  # number of frames filmed without a window

@@ -19,7 +19,7 @@ from sim.kernels.search import Search, new_search
 
 # name of a set of problems -> minimum ratio to the speed of the control
 TARGETS = {"bg512": Target(90.0), "rooms": Target(82.0), "sc1": Target(95.0)}
-FRESH = Target(0.8)  # minimum of (rate with a new search memory per problem / rate with one search memory per map)
+FRESH = Target(0.8)  # minimum ratio: rate with a new search memory per problem / rate with one memory per map
 # name of a set of problems -> published total expansions; ties between cells allow several totals
 EXPANSIONS = {"bg512": (1_419_401,), "rooms": (2_948_349, 2_948_350, 2_948_351), "sc1": (840_833,)}
 _TIES_NOTE = (

@@ -27,7 +27,7 @@ class Case:
     kind: str  # key of the agent
     params: Mapping[str, Value]
     budget: int  # expansions per tick
-    target: Target | None = None  # minimum of (expansions per second / those of the control)
+    target: Target | None = None  # minimum ratio of expansions per second to the control
     changes: RandomChanges | None = None  # random changes of the map; None: no changes
     every: int = 1  # stride: only every n-th problem of a map is run
     most_ticks: int = 10_000_000  # maximum number of ticks per problem

@@ -1,4 +1,4 @@
-"""Timing on a machine that also runs other programs."""
+"""Timing of functions on a machine that also runs other programs."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -75,7 +75,7 @@ class Engine:
     def _fill(self) -> bool:
         """Submit as many tasks as the pool has room for; return False if no task is left.
 
-        While there are suspects, they are submitted one at a time.
+        Suspects (tasks that may have killed a worker) come first, one at a time.
         """
         if self._suspects:
             if not self._running:

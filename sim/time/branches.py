@@ -391,7 +391,7 @@ def _unique_suffixes() -> Iterator[str]:
 
 
 def _setup_entry_or(entry: Entry, script: Mapping[int, Entry]) -> Entry:
-    """Return the entry of the setup's script that has the same id if it equals `entry`, otherwise `entry` itself.
+    """Return the entry with the same id in the setup's script if both are equal, otherwise `entry` itself.
 
     If `entry` is an AddAgent without an agent number, that number is not compared, because the setup assigns it.
     """

@@ -197,7 +197,7 @@ class History:
                 self.report_divergence(Divergence(index * DIGEST_EVERY, was, now))
 
     def check(self, world: World) -> None:
-        """Compare the digest of a replay with the recorded one of its tick; report a difference, which is a bug."""
+        """Compare the digest of a replayed world with the digest recorded at its tick; a difference is a bug."""
         index, rest = divmod(world.tick, DIGEST_EVERY)
         if not rest and index < len(self.digests) and (now := world.digest()) != self.digests[index]:
             self.report_divergence(Divergence(world.tick, self.digests[index], now))

@@ -189,7 +189,7 @@ class Log:
         return {e.id: "; ".join(said[id(e.command)]) for e in self.entries if id(e.command) in said}
 
     def marks(self, first: int, last: int) -> list[tuple[int, int, int]]:
-        """Return a mark (tick, agent, kind) for each enabled command from tick `first` to tick `last` inclusive."""
+        """Return a timeline mark (tick, agent, kind) for each enabled command from tick `first` to `last` inclusive."""
         selected = slice(end_of(self.entries, first - 1), end_of(self.entries, last))
         return [
             (entry.tick, _agent_of(entry.command), int(MarkKind.EDIT))

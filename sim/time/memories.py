@@ -75,7 +75,7 @@ class BufferSet:
         return int(self._parts.sum() + self._copied_part_counts.sum())
 
     def segments(self, touched: "TouchedPages") -> Any:
-        """Return two segments (parts.SEGMENT) for each buffer: its parts read in place, then its copied parts.
+        """Return two memory segments (parts.SEGMENT) for each buffer: parts to read in place, then copied parts.
 
         The order matters because the kernel starts a new table whenever the block changes, so the parts of a block must
         follow one another.

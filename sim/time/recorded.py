@@ -97,7 +97,7 @@ class Record:
         return min(self.spans[index - 1][1], tick) if index else 0
 
     def truncate(self, tick: int) -> None:
-        """Remove the rows of `tick` and of all later ticks."""
+        """Remove the rows of `tick` and of all later ticks, because the run was edited there."""
         self.cuts += 1
         self.spans = [(begin, min(end, tick)) for begin, end in self.spans if begin < tick]
         self._count = self.spans[-1][1] - self.joined if self.spans else 0
@@ -142,7 +142,7 @@ class Marks:
         return self.all[np.searchsorted(ticks, first, "left") : np.searchsorted(ticks, last, "right")]
 
     def truncate(self, tick: int) -> None:
-        """Remove the marks after `tick`."""
+        """Remove all marks after `tick`, because the run was edited there."""
         self._count = int(np.searchsorted(self.all["tick"], tick, "right"))
 
     def copy(self) -> "Marks":

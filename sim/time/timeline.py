@@ -73,7 +73,7 @@ _EXPANSION_WORK = 0.1  # estimated microseconds of one expansion
 _COMMAND_WORK = 100.0  # estimated microseconds to apply one command
 _MAP_CELL_WORK = 0.012  # estimated microseconds of one random map change, per cell of the map
 _CHEAP_BUFFER_COUNT = 500  # number of array buffers up to which a keyframe is saved at no notable cost
-# Extra work between two keyframes for each further buffer, so that saving takes at most 5 % of the time.
+# Extra microseconds between two keyframes for each further buffer, so that saving takes at most 5 % of the time.
 # Saving one buffer takes about 20 microseconds, which is 5 % of 20 * 20 microseconds.
 _SPACING_PER_BUFFER = 20 * 20.0
 _BYTES_PER_WORK = 5000  # bytes that a restore copies in an estimated microsecond
@@ -317,7 +317,7 @@ class Timeline:
         self._apply_commands(self._present())
 
     def go_on_measuring(self) -> bool:
-        """Process pending measurements, within the limit of work for one tick (sim.measuring.A_TICK).
+        """Process pending measurements, at most the amount that one tick allows (sim.measuring.A_TICK).
 
         Measurements check moves for optimality, and find the cost of the cheapest path on a map that was edited before
         any agent planned. Nothing is processed while another thread saves a keyframe, because the world must not change
@@ -445,7 +445,7 @@ class Timeline:
         return done
 
     def _count_work(self, cursor: _Cursor, ticks: int, has_stirred: bool) -> None:
-        """Add the work of the last `ticks` ticks to `cursor.work`; `has_stirred`: whether an agent may have changed."""
+        """Add the estimated microseconds of the last ticks to `cursor.work`; `has_stirred`: agents may have changed."""
         work = _ADVANCE_WORK
         if has_stirred:
             before, cursor.expansions = cursor.expansions, expansions_of(cursor.world)
@@ -489,8 +489,8 @@ class Timeline:
     def _wants_keyframe(self, cursor: _Cursor) -> bool:
         """Return whether a keyframe is due at the cursor, so that later seeks do not replay too much.
 
-        A keyframe is due when the work since the last keyframe has reached SPACING, plus an extra for worlds whose
-        keyframes take long to save and to restore.
+        A keyframe is due when the work (estimated time) since the last one has reached SPACING, plus an extra if
+        keyframes of the world take long to save and to restore.
         """
         if cursor.work - cursor.framed < SPACING:
             return False  # the usual case, tested first because finding the last keyframe takes longer
@@ -761,7 +761,7 @@ class Timeline:
             self.on_entries(self, altered, gone)
 
     def _replace_entries(self, entries: list[Entry], tick: int) -> None:
-        """Replace the log by one that is equal before `tick`, and start a seek to the present tick with the new log."""
+        """Replace the log, whose entries before `tick` stay the same, and start a seek to the present tick."""
         present = max(self.target, self._tick_before_edit)
         last_before, last = last_tick(self.log.entries), last_tick(entries)
         if last < last_before:  # the old run may have continued only because a later command was pending
@@ -842,7 +842,7 @@ def restoring_work(frame: Keyframe) -> float:
 
 
 def _extra_spacing(frame: Keyframe) -> float:
-    """Return the work to add between two keyframes of a world with many buffers, such as one of hundreds of agents."""
+    """Return the extra estimated microseconds between two keyframes of a world with many buffers (many agents)."""
     return _SPACING_PER_BUFFER * max(0, len(frame.content.sizes) - _CHEAP_BUFFER_COUNT)
 
 

@@ -153,7 +153,7 @@ class WorstBlock:
         return sorted(self._results, key=lambda result: (-result.extra, result.tick))
 
     def _run(self) -> Iterator[float]:
-        """Process all tasks, and yield the work of each time slice (unit: about a microsecond)."""
+        """Process all tasks in time slices, and yield the estimated microseconds of each slice."""
         base: _WorldSource | None = None
         for tick, block in self.tasks:
             if base is None or base.tick != tick:
@@ -166,13 +166,13 @@ class WorstBlock:
             self.done += 1
 
     def _go_to(self, tick: int) -> Iterator[float]:
-        """Seek the fork of the timeline to a tick in time slices, and yield the work of each slice."""
+        """Seek the fork of the timeline to a tick in slices, and yield the estimated microseconds of each slice."""
         self._fork.begin_seek(tick)
         while not self._fork.continue_seek(4000.0):
             yield 4000.0
 
     def _try_block(self, base: "_WorldSource", tick: int, block: Block) -> Iterator[float]:
-        """Simulate the run with one block at a tick, and add the result to `_results`; yield the work of each slice."""
+        """Simulate the run with one block at a tick, and store the result; yield estimated microseconds per slice."""
         assert self.baseline is not None
         world = base.world()
         yield base.work
@@ -185,7 +185,7 @@ class WorstBlock:
         self._results.append(Result(tick, block, outcome, _extra_cost(outcome.cost, self.baseline.cost)))
 
     def _simulate(self, world: World, begin: int) -> Generator[float, None, Outcome]:
-        """Advance the world until the agent has arrived for good or the search gives up; yield the work done."""
+        """Advance the world until the agent has arrived for good or `most_ticks` have passed; yield microseconds."""
         end = begin + self.most_ticks
         while world.tick < end and not self._has_arrived(world):
             tick, expansions = world.tick, expansions_of(world)
