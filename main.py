@@ -1,23 +1,23 @@
 """Backmove: a desktop laboratory for real-time heuristic search on grid maps.
 
-    main.py [FILE]           open the window with a file, an example by its name, or the first example
-    main.py COMMAND ...      one of these, all but `replay` without a window:
+    main.py [FILE]           open the window with a file, with an example given by name, or with the first example
+    main.py COMMAND ...      run one of these commands; only `replay` opens a window:
 
     agents          list every agent with its parameters
     solve           solve problems
     run             run a scenario
     record          film a scenario: video, GIF, pictures
     experiment      run many agents on many problems, on all processors or on a cluster
-    report          show the results of an experiment: tables, figures, claims
-    replay          open a row of these results in the window, as a run
-    advise          say which agent to use on a map, for so many units
-    check-lesson    play a lesson of your own and check what it claims
-    new-agent       write an example of an agent of your own
-    check-agent     see whether an agent of your own keeps the rules
-    bench           measure speed
+    report          write the results of an experiment: tables, figures, claims
+    replay          open a row of the results of an experiment in the window, or check rows
+    advise          recommend an agent for a map and a number of units
+    check-lesson    play a lesson of your own and check its claims
+    new-agent       write an example agent to start from
+    check-agent     check whether an agent of your own keeps the rules
+    bench           measure speed and memory
 
-`main.py COMMAND --help` says more about each, `main.py --version` which version this is.
-`--agent-file FILE.py` with any of them, or with the window, brings in an agent of your own: see
+`main.py COMMAND --help` explains a command; `main.py --version` prints the version.
+`--agent-file FILE.py`, with any command or with the window, adds an agent of your own: see
 docs/your-own-agent.md.
 """
 
@@ -27,10 +27,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-if tuple(sys.version_info) < (3, 11):  # before anything is imported that an older one cannot read
+if tuple(sys.version_info) < (3, 11):  # before importing modules that an older Python cannot parse
     sys.exit(f"Backmove needs Python 3.11 or later; {sys.executable} is {sys.version.split()[0]}")
 
-os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # standard output is for results
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # standard output is only for results
 
 from cli.interrupts import exit_code_of
 from cli.packages import check_pygame, what_is_missing
@@ -46,7 +46,7 @@ VERSION = ("-V", "--version")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do what the arguments say. Returns the exit code, see the table in README.md."""
+    """Run the command, or open the window, that the arguments name; return the exit code (listed in README.md)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     has_output = replace_closed()
     try:
@@ -58,12 +58,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 2
-    except SystemExit as end:  # argparse, after --help
+    except SystemExit as end:  # raised by argparse after --help
         return int(end.code or 0)
     except ModuleNotFoundError as error:
         print(what_is_missing(error), file=sys.stderr)
         return 2
-    except BrokenPipeError:  # whoever read our output has had enough
+    except BrokenPipeError:  # the program that reads standard output has closed it
         return close_output(141)
     except OSError as error:
         print(printable(f"{error.filename or 'output'}: {error.strerror or error}"), file=sys.stderr)
@@ -75,10 +75,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _dispatch(arguments: list[str], has_output: bool = True) -> int:
     if not has_output and arguments and arguments[0] in (*COMMANDS, *OWN, *HELP, *VERSION):
         raise ConfigError(
-            f"{arguments[0]}: standard output is closed, and results would be lost; >/dev/null drops them"
+            f"{arguments[0]}: standard output is closed, so results would be lost; use >/dev/null to discard them"
         )
     if arguments and arguments[0] in (*COMMANDS, *OWN):
-        # Imported only now: listing agents needs no window, and a window no benchmark.
+        # Import only the module of this command, because most commands need no modules of the window.
         return int(importlib.import_module(f"cli.{arguments[0].replace('-', '_')}").main(arguments[1:]))
     if any(word in HELP for word in arguments):
         print(__doc__.replace("main.py", NAME))
@@ -91,7 +91,7 @@ def _dispatch(arguments: list[str], has_output: bool = True) -> int:
         raise ConfigError(f"{arguments[0]}: {_what_is_wrong(arguments[0])}")
     if len(arguments) > 1:
         raise ConfigError(
-            f"{arguments[1]}: expected one file or example to open, got another word after {arguments[0]}"
+            f"{arguments[1]}: expected only one file or example to open, got another argument after {arguments[0]}"
         )
     check_pygame()
     window = importlib.import_module("ui.start")
@@ -99,7 +99,7 @@ def _dispatch(arguments: list[str], has_output: bool = True) -> int:
 
 
 def _what_is_wrong(name: str) -> str:
-    """Why a first argument is neither a command nor a file, with the nearest that is."""
+    """Return why the first argument is neither a command nor a file, with the most similar name as a suggestion."""
     if name.startswith("-"):
         return f"no such option{did_you_mean(name, ['--help', '--version', '--agent-file'])}"
     folder, file = os.path.split(name)

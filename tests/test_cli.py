@@ -475,7 +475,10 @@ SMALL = "experiment: argument --size: expected one of full, small, got 'smal'; d
         (["/no/such/folder/x.yaml"], ["/no/such/folder/x.yaml: no such file"]),
         (["--hepl"], ["--hepl: no such option; did you mean '--help'?"]),
         (["a", "b"], [f"a: no such command or file; known: {', '.join((*main.COMMANDS, *main.OWN))}, --help"]),
-        (["bridges", "extra"], ["extra: expected one file or example to open, got another word after bridges"]),
+        (
+            ["bridges", "extra"],
+            ["extra: expected only one file or example to open, got another argument after bridges"],
+        ),
         (["run", "bridge"], ["bridge: no such file or example; did you mean 'bridges'?"]),
         (["record", "bridge", "-o", "a.mp4"], ["bridge: no such file or example; did you mean 'bridges'?"]),
         (["run"], ["run: the following arguments are required: scenario"]),
@@ -669,7 +672,9 @@ def test_a_closed_output_is_one_line(command: str) -> None:
     words = f'exec "{sys.executable}" "{ROOT / "main.py"}" {command} >&-'
     ended = subprocess.run(["sh", "-c", words], stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     assert ended.returncode == 2
-    what = f"{command.split()[0]}: standard output is closed, and results would be lost; >/dev/null drops them\n"
+    what = (
+        f"{command.split()[0]}: standard output is closed, so results would be lost; use >/dev/null to discard them\n"
+    )
     assert ended.stderr == ("" if "2>&-" in command else what)
 
 
@@ -930,12 +935,12 @@ def test_an_output_is_no_input_and_no_other_output(run: Any, tmp_path: Path) -> 
     files = {path: path.read_bytes() for path in (scenario, board, crowd, rows)}
     task = ("solve", "--map", board, "--from", "0,0", "--to", "5,1", "--agent", "tba")
     for command, places in {
-        ("run", scenario, "--trace", scenario): "is not read here",
-        ("run", scenario, "--keep", board): "is not read here",
-        ("run", scenario, "--keep", other): "is not read here",
-        ("run", crowd, "--trace", rows): "is not read here",
-        (*task, "--trace", board): "is not read here",
-        ("run", scenario, "--keep", tmp_path / "x", "--trace", tmp_path / "." / "x"): "got that of --keep",
+        ("run", scenario, "--trace", scenario): "is not an input as well",
+        ("run", scenario, "--keep", board): "is not an input as well",
+        ("run", scenario, "--keep", other): "is not an input as well",
+        ("run", crowd, "--trace", rows): "is not an input as well",
+        (*task, "--trace", board): "is not an input as well",
+        ("run", scenario, "--keep", tmp_path / "x", "--trace", tmp_path / "." / "x"): "got the file of --keep",
     }.items():
         code, out, err = run(*command)
         assert (code, out) == (2, "") and places in err and err.count("\n") == 1
