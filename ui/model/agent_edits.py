@@ -25,12 +25,20 @@ def _nothing() -> None:
 
 
 def add(session: Session, config: AgentConfig) -> bool:
-    """Add an agent at the start once its data is prepared; return False and show a message if it is not legal."""
+    """Put a new agent on its start cell as soon as the data that it needs is prepared.
+
+    Returns:
+        False if the configuration of the agent is not valid; the user then sees a message.
+    """
     return _put(session, config, partial(_add, session, config))
 
 
 def _put(session: Session, config: AgentConfig, put: Callable[[], None]) -> bool:
-    """Call `put` when the agent's data is prepared; return False and show a message if the agent is not legal."""
+    """Call `put` as soon as the data that a new agent needs is prepared.
+
+    Returns:
+        False if the configuration of the agent is not valid; the user then sees a message.
+    """
     world = session.run.world
     try:
         world.check_room()
@@ -50,7 +58,7 @@ def _add(session: Session, config: AgentConfig) -> None:
 
 
 def replace_agent(session: Session, key: PanelKey, config: AgentConfig, then: Callable[[], None] = _nothing) -> bool:
-    """Replace the agent of a panel; the new one begins at the start when its data is prepared.
+    """Replace the agent of a panel by a new one, which begins at its start cell as soon as its data is prepared.
 
     Args:
         session: The open session.
@@ -59,14 +67,14 @@ def replace_agent(session: Session, key: PanelKey, config: AgentConfig, then: Ca
         then: Callback after the replacement.
 
     Returns:
-        False if the new agent is not legal; a message is then shown.
+        False if the configuration of the new agent is not valid; the user then sees a message.
     """
     session.focus(key)
     return _put(session, config, partial(_replace, session, key, config, then))
 
 
 def _replace(session: Session, key: PanelKey, config: AgentConfig, then: Callable[[], None]) -> None:
-    """Remove the agent of a panel and put a new one in its place, as one undo entry; then call `then`."""
+    """Replace the agent of a panel by a new one, as one undo entry, and call `then` afterwards."""
     session.focus(key)
     index, old_agent = session.panel_of(key), session.focused
     with session.doing(f"{old_agent.label if old_agent else 'an agent'} replaced"):
@@ -94,14 +102,14 @@ def _command_for_panel(session: Session, key: PanelKey, command: commands.Told) 
 
 
 def set_param(session: Session, key: PanelKey, name: str, value: Value, then: Callable[[], None] = _nothing) -> None:
-    """Set a parameter of an agent when the data that it then needs is prepared.
+    """Set a parameter of an agent as soon as the data that the agent needs for the new value is prepared.
 
     Args:
         session: The open session.
         key: Panel of the agent.
         name: Name of the parameter.
         value: New value.
-        then: Callback after the change, and also if the value is not legal.
+        then: Callback after the change, and also if the value is not valid.
     """
     session.focus(key)
     walker = session.run.walker(key)
@@ -126,7 +134,7 @@ def _set_param(session: Session, key: PanelKey, name: str, value: Value, then: C
 
 
 def set_budget(session: Session, key: PanelKey, budget: int | None) -> None:
-    """Set an own budget of an agent; None makes the agent use the shared budget."""
+    """Give an agent its own budget (expansions per tick); None makes it use the shared budget again."""
     session.focus(key)
     walker = session.run.walker(key)
     told = _command_for_panel(session, key, commands.SetBudget(budget, key.agent))
@@ -134,7 +142,7 @@ def set_budget(session: Session, key: PanelKey, budget: int | None) -> None:
 
 
 def do_if_allowed(session: Session, agents: Iterable[Walker], budget: int, command: Command) -> None:
-    """Submit a command that gives these agents a budget; if one of them cannot have it, only show the reason."""
+    """Submit a command that sets the budget of these agents; if one of them does not accept it, only show why."""
     complaints = ((walker, walker.spec.check_budget(budget, walker.params)) for walker in agents)
     refused = next((f"{walker.label}: {complaint}" for walker, complaint in complaints if complaint), "")
     if refused:
@@ -144,7 +152,7 @@ def do_if_allowed(session: Session, agents: Iterable[Walker], budget: int, comma
 
 
 def move_goal(session: Session, key: PanelKey, cell: int) -> None:
-    """Set an own goal of the agent of a panel, or the same goal for all agents if the panel shows a crowd."""
+    """Give the agent of a panel its own goal; in the panel of a crowd, give all its agents the same goal."""
     session.focus(key)
     session.do(_command_for_panel(session, key, commands.MoveGoal(cell, key.agent)))
 

@@ -1,6 +1,7 @@
-"""Algorithms line by line, for slow motion; pseudocode.py finds the lines that a tick carried out.
+"""Pseudocode of all algorithms, for slow motion; pseudocode.py finds the lines that an agent executed in a tick.
 
-Letters are those of the glossary: s, the agent's cell; b, the best cell of the frontier; y, the cell it heads for.
+The letters are those of the glossary: s is the agent's cell, b the best cell of the frontier, and y the cell that the
+agent heads for.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,11 +13,11 @@ from sim.params import Value
 
 @dataclass(frozen=True)
 class Line:
-    """One line of an algorithm."""
+    """One line of the pseudocode of an algorithm."""
 
-    key: str  # name of the step that the line describes, see pseudocode.py; "" if no tick marks the line
+    key: str  # id by which pseudocode.py marks the line as executed; "" for a line that is never marked
     text: str
-    depth: int = 0  # level of indentation
+    depth: int = 0  # indentation level of the line
 
 
 def _lines_with_text_replaced(lines: tuple[Line, ...], old: str, new: str) -> tuple[Line, ...]:
@@ -270,7 +271,7 @@ _PR_LRTA = (
 
 
 def lines_of(kind: str, params: Mapping[str, Value]) -> tuple[Line, ...]:
-    """Return the lines of an algorithm with these parameters; () for an agent without lines."""
+    """Return the pseudocode of an algorithm with these parameters; () for an agent without pseudocode."""
     return _BY_KIND[kind](params) if kind in _BY_KIND else ()
 
 
@@ -284,7 +285,7 @@ def _lines_inserted_before(key: str, lines: tuple[Line, ...], *others: Line) -> 
 
 
 def _lines_with_replaced(lines: tuple[Line, ...], *others: Line) -> tuple[Line, ...]:
-    """Return the lines, with each of the `others` in place of the line that has the same key."""
+    """Return `lines`, in which each of the `others` replaces the line with the same key."""
     by_key = {line.key: line for line in others}
     return tuple(by_key.get(line.key, line) for line in lines)
 
@@ -296,14 +297,14 @@ def _tb_wa(params: Mapping[str, Value]) -> tuple[Line, ...]:
 def _time_bounded_lines(
     params: Mapping[str, Value], lines: tuple[Line, ...], is_greedy: bool = False
 ) -> tuple[Line, ...]:
-    """Return the lines of time-bounded search with its reactions to a change and to a missing path."""
+    """Return the pseudocode of a time-bounded search with its reactions to a map change and to a missing path."""
     if params["no_path"] == "give-up":
         lines = _lines_with_text_replaced(lines, "there is no path", "it gives up")
     return (*lines, *(_RESTART_LINES if params["restart"] == "eager" else _lazy_reaction_lines(params, is_greedy)))
 
 
 def _lazy_reaction_lines(params: Mapping[str, Value], is_greedy: bool) -> tuple[Line, ...]:
-    """Return the lines of a lazy reaction to a change.
+    """Return the pseudocode of a lazy reaction to a map change: it restarts only if the path is cut or not best.
 
     Greedy search guarantees nothing about costs, so it does not check for shorter paths.
     """
@@ -321,7 +322,10 @@ def _lazy_reaction_lines(params: Mapping[str, Value], is_greedy: bool) -> tuple[
 def _waiting(
     params: Mapping[str, Value], order: str, children: tuple[Line, ...] = _CHEAPER_NEIGHBOUR_LINES
 ) -> tuple[Line, ...]:
-    """Return the lines of a search whose agent waits until it ends; `children` handle the neighbours of a cell."""
+    """Return the pseudocode of a search whose agent waits until the search has ended.
+
+    The lines `children` handle the neighbours of an expanded cell.
+    """
     return _search_loop_lines(
         params, (Line("expand", f"close s := the open cell with least {order}", 1), *children, *_FOUND_GOAL_LINES)
     )
@@ -330,7 +334,7 @@ def _waiting(
 def _search_loop_lines(
     params: Mapping[str, Value], lines: tuple[Line, ...], end: str = "there is a path"
 ) -> tuple[Line, ...]:
-    """Return the lines of a search that runs either in one tick or, with a budget, over several ticks."""
+    """Return the pseudocode of a search that runs either in one tick or, with a budget, over several ticks."""
     if params["mode"] == "instant":
         return Line("", f"in one tick, until {end}:", 0), *(line for line in lines if line != _WAIT_LINE)
     return Line("", f"every tick until {end}, k times:", 0), *lines
@@ -385,7 +389,10 @@ def _pra(params: Mapping[str, Value]) -> tuple[Line, ...]:
 
 
 def _after_change_lines(params: Mapping[str, Value], is_cut: bool = False) -> tuple[Line, ...]:
-    """Return the lines of a learning agent after a change; `is_cut`: it follows a path, which a change may cut."""
+    """Return the pseudocode of a learning agent's reaction to changes of map and goal.
+
+    `is_cut`: the agent follows a path, which a map change may block.
+    """
     return (
         *_LEARNER_RESTART_LINES,
         _FORGET_H_LINE if params["on_unblock"] == "reset" else _WAKE_LINE,
@@ -394,7 +401,7 @@ def _after_change_lines(params: Mapping[str, Value], is_cut: bool = False) -> tu
 
 
 def _lookahead_lines(params: Mapping[str, Value], *control: Line) -> tuple[Line, ...]:
-    """Return the lines of LRTA* with lines that choose its depth or goal."""
+    """Return the pseudocode of LRTA*, with the lines `control` that choose its lookahead depth or its subgoal."""
     return (_LRTA[0], *control, *_LRTA[1:], *_after_change_lines(params))
 
 
@@ -422,7 +429,7 @@ def _ribs(params: Mapping[str, Value]) -> tuple[Line, ...]:
 
 
 def _database_controls(params: Mapping[str, Value]) -> tuple[bool, bool]:
-    """Return whether subgoals, and whether depths, come from a database."""
+    """Return two flags: whether subgoals come from a database, and whether lookahead depths do."""
     return params["goal_control"] == "database", params["depth_control"] == "database"
 
 
@@ -496,4 +503,4 @@ _BY_KIND: Mapping[str, Callable[[Mapping[str, Value]], tuple[Line, ...]]] = {
     "pr-lrta": _pr_lrta,
 }
 KINDS = tuple(_BY_KIND)
-"""Kinds of agents that have lines."""
+"""Kinds of agents that have pseudocode."""

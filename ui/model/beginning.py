@@ -1,4 +1,4 @@
-"""Conversion of a run into the scenario from which it can begin again, with the settings made by the user.
+"""Conversion of a run into a scenario from which it can begin again at tick 0 with the settings made by the user.
 
 This module does not use pygame.
 """
@@ -25,15 +25,15 @@ from ui.model.run import Run
 
 
 def scenario_of(run: Run, *, keeps_map: bool, starts: Mapping[int, Pair] = {}) -> Scenario:
-    """Return a run as a scenario, including what the user did to the agents of the front branch.
+    """Return the scenario of a run, changed by what the user did to the agents of the front branch.
 
-    The effects of the script are left out: the script will repeat them on the same agents, even if their numbers
-    change.
+    Effects of scripted commands are left out, because the script of the new run will repeat them. If agents get new
+    numbers, the script is adapted.
 
     Args:
         run: The run.
         keeps_map: Begin on the map with the user's edits, not on the original one.
-        starts: New starts of some agents, by number.
+        starts: New start (x, y) of some agents, by number of the agent.
     """
     by_hand = _UserEditedWorld(run)
     for number, start in starts.items():
@@ -48,18 +48,18 @@ def scenario_of(run: Run, *, keeps_map: bool, starts: Mapping[int, Pair] = {}) -
 
 
 class _UserEditedWorld:
-    """Stand-in for a world that applies the user's commands up to now to the initial state of a run."""
+    """Stand-in for a world: the initial agents and settings of a run, changed by the user's commands up to now."""
 
     def __init__(self, run: Run) -> None:
         self._pair = run.world.grid.xy
         self._switches = dict(run.scenario.switches)
-        self.settings: dict[str, Any] = {}  # changed fields of the scenario
-        self.joining = _script_agents(run.scenario)  # agents added by the script, by number
+        self.settings: dict[str, Any] = {}  # scenario fields changed by the user: name of the field -> new value
+        self.joining = _script_agents(run.scenario)  # agents that the script adds: number -> configuration
         self.agents = dict(enumerate(run.scenario.agents)) | self.joining
         refused = run.timeline.complaints()
         for entry in run.timeline.entries():
             if _is_kept(entry, run.tick) and entry.id not in refused:
-                entry.command.apply(cast(Changeable, self))  # the commands kept use only the methods below
+                entry.command.apply(cast(Changeable, self))  # the kept commands call only the methods below
 
     def move_goal(self, cell: int, agent: int | None) -> None:
         if agent is None:
@@ -85,7 +85,7 @@ class _UserEditedWorld:
         self._set(agent, label=label)
 
     def add_agent(self, config: AgentConfig, agent: int | None) -> None:
-        assert agent is not None, config  # the log of a run numbers every agent
+        assert agent is not None, config  # in the log of a run, each command AddAgent has a number
         self.agents[agent] = config
 
     def remove_agent(self, agent: int) -> None:
@@ -108,15 +108,15 @@ class _UserEditedWorld:
         self.settings["tick_ms"] = milliseconds
 
     def _set(self, agent: int, **changes: Any) -> None:
-        """Change fields of the configuration of an agent, if it still exists."""
+        """Change fields of an agent's configuration; do nothing if the agent was removed."""
         if agent in self.agents:
             self.agents[agent] = replace(self.agents[agent], **changes)
 
 
 def _is_kept(entry: Entry, tick: int) -> bool:
-    """Return whether an entry is a command of the user up to now that does not edit the map.
+    """Return whether a log entry is a command of the user, up to `tick`, that does not edit the map.
 
-    The naming of an agent counts at any tick.
+    Commands that name an agent are kept at any tick.
     """
     command = entry.command
     is_theirs = entry.is_enabled and not entry.is_scripted and not isinstance(command, (MapEdit, commands.Serve))
@@ -124,7 +124,7 @@ def _is_kept(entry: Entry, tick: int) -> bool:
 
 
 def _script_agents(scenario: Scenario) -> dict[int, AgentConfig]:
-    """Return the agents that the script adds, by their numbers."""
+    """Return the agents that the script adds during the run: number -> configuration."""
     found: dict[int, AgentConfig] = {}
     next_number = len(scenario.agents)
     for edit in sorted(scenario.edits, key=attrgetter("tick")):
@@ -141,7 +141,7 @@ def _renumbered_script(
     numbers: Mapping[int, int],
     agents: Mapping[int, AgentConfig],
 ) -> Iterator[TimedCommand]:
-    """Return the script with the new numbers of agents, without its commands to agents that the user removed."""
+    """Yield the scripted commands with new agent numbers, without commands to agents that the user removed."""
     groups, joining_agents = {config.group for config in agents.values()}, iter(joining)
     for edit in sorted(script, key=attrgetter("tick")):
         command, changes = edit.command, dict[str, Any]()
@@ -163,8 +163,8 @@ def _renumbered_script(
 def _agents_in_panel_order(run: Run, agents: Mapping[int, AgentConfig]) -> list[int]:
     """Return the numbers of the agents in the order of their panels.
 
-    If panels were moved, the agents of a crowd are adjacent, and an agent without a panel comes before the agent with
-    the next higher number.
+    If the user moved panels, the agents of a crowd become adjacent, and an agent without a panel is put before the
+    agent with the next higher number.
     """
     panel_indices = {key.agent: i for i, key in enumerate(run.order) if key.branch == run.front}
     if list(panel_indices) == sorted(panel_indices):
@@ -178,7 +178,7 @@ def _agents_in_panel_order(run: Run, agents: Mapping[int, AgentConfig]) -> list[
 
 
 def done_by_hand(timeline: Timeline) -> list[tuple[int, Command]]:
-    """Return the commands of the user in a branch, with their ticks."""
+    """Return the commands that the user gave in a branch, as pairs (tick, command)."""
     entries = (e for e in timeline.entries() if not e.is_scripted and e.is_enabled)
     return [(e.tick, e.command) for e in entries if not isinstance(e.command, commands.Serve)]
 
@@ -194,10 +194,10 @@ def configs_of(run: Run) -> list[AgentConfig]:
 
 
 def with_free_ends(scenario: Scenario) -> tuple[Scenario, list[str]]:
-    """Free the starts and goals that were blocked meanwhile, because a run cannot begin there.
+    """Return the scenario with all starts and goals free, because a run cannot begin if one of them is blocked.
 
     Returns:
-        The scenario, and messages that name the freed cells.
+        The scenario, and messages for the user that name the freed cells.
     """
     grid = scenario.grid.copy()
     letters, original = grid.terrain.reshape(-1), grid.original.reshape(-1)

@@ -12,7 +12,7 @@ from ui.model.session import Session
 
 
 def branch_here(session: Session) -> Branch:
-    """Create a branch that begins at the current tick, and show it with the one that it comes from."""
+    """Create a branch that begins at the current tick, and show it next to its parent branch."""
     agent = session.focused_key.agent
     with session.doing("branch made"):
         branch = session.run.tree.branch(session.run.front)
@@ -22,12 +22,12 @@ def branch_here(session: Session) -> Branch:
 
 
 def add(session: Session, words: str, make: Callable[[], Branch], agent: int) -> Branch:
-    """Create a branch with a given function, and show it with the focused one.
+    """Create a branch by calling `make`, and show it next to the branches on screen.
 
     Args:
         session: The open session.
         words: Description of the undo entry.
-        make: Function that creates the branch.
+        make: Function that creates the branch and returns it.
         agent: Agent to focus in the new branch.
     """
     with session.doing(words):
@@ -42,7 +42,10 @@ def _show_and_focus_branch(session: Session, branch: Branch, agent: int) -> None
 
 
 def split(session: Session, variants: Sequence[Mapping[str, Value | None]]) -> list[Branch]:
-    """Create a branch for each setting of the focused agent, and link them: later commands apply to all of them."""
+    """Create a branch for each variant of the focused agent's parameters, and link these branches.
+
+    Later commands apply to all linked branches.
+    """
     run, agent = session.run, session.focused_key.agent
     with session.doing(f"split into {len(variants)} futures"):
         futures = run.tree.split_policy(run.front, agent, variants)
@@ -51,13 +54,13 @@ def split(session: Session, variants: Sequence[Mapping[str, Value | None]]) -> l
         run.show(branch.number for branch in futures)
         first = [PanelKey(number, agent) for number in run.shown]
         others = [key for key in run.order if key not in first]
-        run.arrange([*first, *others])  # the new branches first: there may be more panels than fit
+        run.arrange([*first, *others])  # panels of the new branches first, because the window may not have room for all
         session.focus(first[0])
     return futures
 
 
 def show(session: Session, number: int) -> None:
-    """Show a branch at the tick of the others, and focus it."""
+    """Show a branch next to the branches on screen, at the same tick, and focus it."""
     run = session.run
     if number not in run.shown:
         run.show([*run.shown, number])
@@ -69,7 +72,7 @@ def show(session: Session, number: int) -> None:
 
 
 def hide(session: Session, number: int) -> None:
-    """Take a branch off the screen, unless it is the only one."""
+    """Take a branch off the screen, unless no other branch is shown."""
     shown = session.run.shown
     if len(shown) > 1 and number in shown:
         session.run.show(other for other in shown if other != number)

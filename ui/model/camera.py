@@ -1,6 +1,6 @@
-"""Camera of a panel: the part of the map that it shows.
+"""Camera of a panel: its zoom, and the part of the map that it shows.
 
-Plain arithmetic, in pixels relative to the panel's map area.
+All pixel positions are relative to the panel's map area.
 """
 
 from dataclasses import dataclass, replace
@@ -33,19 +33,19 @@ class Camera:
         return int(x // 1), int(y // 1)
 
     def zoomed_at(self, px: float, py: float, factor: float) -> "Camera":
-        """Return the camera zoomed by a factor, with the same point of the map under the given pixel."""
+        """Return the camera zoomed by a factor; the point of the map under the given pixel stays there."""
         x, y = self.to_map(px, py)
         zoom = _snapped_to_pixels(min(MAX_ZOOM, max(MIN_ZOOM, self.zoom * factor)))
         return Camera(zoom, x - px / zoom, y - py / zoom)
 
     def panned(self, dx_px: float, dy_px: float) -> "Camera":
-        """Return the camera after a drag with the hand tool: the map follows the pointer."""
+        """Return the camera after the map was dragged by (dx_px, dy_px) pixels; the map follows the pointer."""
         return replace(self, left=self.left - dx_px / self.zoom, top=self.top - dy_px / self.zoom)
 
     def kept_near(self, map_width: int, map_height: int, width_px: int, height_px: int) -> "Camera":
-        """Return the camera moved back if the map would leave the view.
+        """Return the camera, moved back if too little of the map would be visible.
 
-        In each axis, the first edge of the map is before 75 % of the view, and its last edge beyond 25 % of the view.
+        Along each axis, the map has to begin within the first 75 % of the view and to end after the first 25 %.
         """
         wide, high = width_px / self.zoom, height_px / self.zoom
         left = min(max(self.left, -0.75 * wide), map_width - 0.25 * wide)

@@ -1,4 +1,4 @@
-"""Cameras of all panels: one view for all panels if they are linked, else one for each."""
+"""Cameras of all panels: one shared view while the panels are linked, else one view for each panel."""
 
 from dataclasses import dataclass
 
@@ -18,15 +18,15 @@ class View:
 
 
 class Cameras:
-    """Views of all panels."""
+    """Views of all panels: one shared view while the panels are linked, else one view for each panel."""
 
     def __init__(self) -> None:
         self.is_linked = True
         self.follows = False
-        self._shared_view: View | None = (
-            None  # view of linked panels and of panels without an own view; None: whole map
-        )
-        self._own: dict[PanelKey, View | None] = {}  # views of single panels while the panels are not linked
+        # view of linked panels, and of unlinked panels without a view of their own; None: the whole map
+        self._shared_view: View | None = None
+        # panel -> its own view, used while the panels are not linked; None: the whole map
+        self._own: dict[PanelKey, View | None] = {}
 
     def forget(self) -> None:
         """Show the whole map in all panels and follow no agent, after another map was opened."""
@@ -35,14 +35,14 @@ class Cameras:
         self._own.clear()
 
     def of(self, panel: PanelKey, size: tuple[int, int], map_size: tuple[int, int]) -> Camera:
-        """Return the camera of a panel whose map area has this size in pixels."""
+        """Return the camera of a panel; `size` is the size of its map area in pixels, `map_size` is in cells."""
         view = self._shared_view if self.is_linked else self._own.get(panel, self._shared_view)
         if view is None:
             return fitted(*map_size, *size)
         return Camera(view.zoom).centred_on(view.x, view.y, *size)
 
     def put(self, panel: PanelKey, camera: Camera, size: tuple[int, int], map_size: tuple[int, int]) -> None:
-        """Set the camera of a panel, and of all other panels if they are linked."""
+        """Set the camera of a panel; if the panels are linked, all panels get the same view."""
         camera = camera.kept_near(*map_size, *size)
         x, y = camera.to_map(size[0] / 2, size[1] / 2)
         self._store_view(panel, View(camera.zoom, x, y))
@@ -57,7 +57,7 @@ class Cameras:
             self._own[panel] = view
 
     def toggle_link(self, focused: PanelKey) -> None:
-        """Link all panels to the view of the focused one, or unlink them."""
+        """Link all panels to the view of the focused panel; if they are linked already, unlink them."""
         if self.is_linked:
             self._own.clear()
             self.is_linked = False

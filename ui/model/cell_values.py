@@ -1,4 +1,4 @@
-"""Values g, h and f of a cell in an agent's search, for the texts in cells and for the inspector."""
+"""Values g, h and f of a cell in an agent's search, for the numbers drawn in cells and for the cell inspector."""
 
 from sim.kernels import learned, octile
 from sim.walker import WalkerView
@@ -6,7 +6,10 @@ from sim.world import Snapshot
 
 
 def values_of(snapshot: Snapshot, walker: WalkerView, cell: int) -> tuple[float, float, float]:
-    """Return g, h and f of a known cell; h is the distance to the aim of the search, plus the learned excess."""
+    """Return g, h and f of a cell that the agent's search has reached.
+
+    h is the heuristic distance to the target of the search, plus what the agent has learned above that distance.
+    """
     search = walker.agent.search
     assert search is not None
     control = search.control[0]

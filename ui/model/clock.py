@@ -1,4 +1,4 @@
-"""Number of due ticks as a function of elapsed time. Arithmetic only: this module reads no clock."""
+"""Computation of how many ticks are due after some elapsed time. This module itself reads no clock."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ MAX_LAG_S = 0.25
 
 @dataclass
 class StepClock:
-    """Clock that accumulates elapsed time and computes from it how many ticks are due; none while it is paused."""
+    """Accumulator of elapsed time that computes how many ticks are due; none are due while it is paused."""
 
     ticks_per_second: float = 30.0
     is_running: bool = False
-    _owed_s: float = 0.0  # elapsed time in seconds for which no tick has become due yet
+    _owed_s: float = 0.0  # elapsed seconds that have not been turned into ticks yet
 
     def advance(self, seconds: float, *, is_held: bool = False) -> int:
-        """Add elapsed time and return how many ticks are due; 0 while `is_held`, with the time kept for later calls."""
+        """Add elapsed seconds and return how many ticks are due; while `is_held`, return 0 and keep the seconds."""
         if not self.is_running or self.ticks_per_second <= 0:
             self._owed_s = 0.0
             return 0
@@ -32,7 +32,7 @@ class StepClock:
 
     @property
     def fraction(self) -> float:
-        """Return the elapsed fraction of the coming tick, for interpolating between cells; 1.0 while paused."""
+        """Return the elapsed share of the next tick, for drawing agents between two cells; 1.0 while paused."""
         return min(1.0, self._owed_s * self.ticks_per_second) if self.is_running else 1.0
 
 
@@ -50,5 +50,5 @@ def slower(speed: int) -> int:
 
 
 def nearest(speed: int) -> int:
-    """Return the speed of the slider nearest to `speed`; AS_FAST_AS_POSSIBLE is kept."""
+    """Return the speed in SPEEDS that is nearest to `speed`; AS_FAST_AS_POSSIBLE stays as it is."""
     return min(SPEEDS, key=lambda known: abs(known - speed)) if speed > 0 else AS_FAST_AS_POSSIBLE

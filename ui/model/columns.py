@@ -1,4 +1,4 @@
-"""Columns of the comparison, on screen and in CSV files: the measures and other facts about an agent."""
+"""Columns of the table that compares agents, on screen and in CSV files: measures and other facts about an agent."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from ui.model.run import Panel, Run
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the comparison, for the table on screen and for the CSV file."""
+    """One column of the table that compares agents, on screen and in CSV files."""
 
     key: str
     title: str
@@ -21,7 +21,7 @@ class Column:
     value: Callable[[Run, Panel], Cell]
     digits: int = 0  # digits after the decimal point
     width: float = 74.0  # width on screen in design units, which are pixels at 100 % UI scale
-    is_shown: bool = True  # whether the column is shown on screen, not only written to CSV files
+    is_shown: bool = True  # whether the column is shown on screen; False: it is only written to CSV files
     is_text: bool = False
     is_warning: Callable[[WalkerView], bool] = lambda view: False
 
@@ -40,7 +40,7 @@ def _column_of_measure(measure: Measure) -> Column:
 
 
 def arrived_at(run: Run, panel: Panel) -> int | None:
-    """Return the tick at which an agent reached the goal; None if it has not, or for a crowd."""
+    """Return the tick at which the agent of a panel reached its goal; None if it has not, or for a crowd."""
     trail = run.trails.get(panel.key)
     if panel.view.status is not Status.AT_GOAL or trail is None or panel.crowd is not None:
         return None
@@ -48,12 +48,12 @@ def arrived_at(run: Run, panel: Panel) -> int | None:
 
 
 def params_text(spec: AgentSpec, params: Mapping[str, Value], separator: str = " ") -> str:
-    """Return these parameters of an agent in the form of the command line."""
+    """Return these parameters of an agent as typed on the command line, such as "weight=1.5 reopen=true"."""
     return separator.join(f"{name}={_plain(spec.param(name), value)}" for name, value in params.items())
 
 
 def _plain(param: Param | None, value: Value) -> str:
-    """Return a parameter value as the command line spells it."""
+    """Return a parameter value as typed on the command line, such as "true" or "1.5"."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if param and param.zero and not value:

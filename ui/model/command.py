@@ -37,15 +37,15 @@ class Command:
 
 @dataclass(frozen=True)
 class Family:
-    """Commands that differ only in a number or a direction, listed in one line; most families have one command."""
+    """Commands that differ only in a number or a direction and are listed in one line; most families have only one."""
 
     members: tuple[Command, ...]
     keys: tuple[str, ...]  # text shown to the user, such as "Alt+1 to 5" for five commands
-    words: str  # description of the commands
+    words: str  # description that fits all commands of the family
 
 
 class Topic:
-    """Commands that are listed together in help and README; calling it returns a decorator that adds a command."""
+    """Group of commands in help and README; calling a topic returns a decorator that adds a command to it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -74,7 +74,7 @@ class Topic:
 
 
 class CommandTable:
-    """Table of all commands."""
+    """Table of all commands, searched by id, by group or by key."""
 
     def __init__(self, topics: Iterable[Topic]) -> None:
         self._all_commands = tuple(command for topic in topics for command in topic.commands)
@@ -82,7 +82,7 @@ class CommandTable:
         self.groups = tuple(dict.fromkeys(command.group for command in self._all_commands))
 
     def with_keys(self, keys: Mapping[str, str]) -> "CommandTable":
-        """Return a table in which some commands have keys assigned by the user."""
+        """Return a copy of this table with the keys that the user assigned; `keys`: command id -> keys."""
         table = CommandTable(())
         table._all_commands = tuple(replace(c, keys=tuple(keys[c.id].split())) if c.id in keys else c for c in self)
         table._command_by_id = {command.id: command for command in table._all_commands}
@@ -90,7 +90,7 @@ class CommandTable:
         return table
 
     def clash(self, command_id: str, pressed: str) -> Command | None:
-        """Return another command that has this key in the same mode; None if there is none."""
+        """Return another command that is triggered by this key in the same mode; None if there is none."""
         own = self[command_id]
         others = (c for c in self if c.id != command_id and pressed in c.keys)
         return next((c for c in others if ANY in (c.mode, own.mode) or c.mode == own.mode), None)
@@ -108,7 +108,7 @@ class CommandTable:
         return [command for command in self if command.group == group]
 
     def of_key(self, pressed: str, is_editing: bool) -> Command | None:
-        """Return the command of a pressed key in this mode; None if there is none."""
+        """Return the command that a pressed key triggers, in or outside edit mode; None if there is none."""
         for mode in (EDIT if is_editing else RUN, ANY):
             for command in self:
                 if command.mode == mode and pressed in command.keys:
@@ -116,15 +116,15 @@ class CommandTable:
         return None
 
     def keys(self) -> dict[str, str]:
-        """Return the first key of every command."""
+        """Return the first key of every command: command id -> key, "" for a command without a key."""
         return {command.id: self.key_of(command.id) for command in self}
 
     def names(self) -> dict[str, str]:
-        """Return the description of every command."""
+        """Return the description of every command: command id -> description."""
         return {command.id: command.help for command in self}
 
     def worded(self, text: str) -> str:
-        """Return a text with `{key:command}` replaced by the keys of these commands."""
+        """Return a text in which each placeholder `{key:command}` is replaced by the key of that command."""
         return worded(text, self.keys(), self.names())
 
     def key_of(self, command_id: str) -> str:
@@ -134,7 +134,7 @@ class CommandTable:
 
 
 def families(commands: Iterable[Command]) -> list[Family]:
-    """Return the commands in their order, grouped into families, for lists that are read."""
+    """Group commands into families, which take one line each in help and README; the order is kept."""
     members: dict[str, list[Command]] = {}
     for command in commands:
         members.setdefault(_family_name(command), []).append(command)
@@ -146,7 +146,7 @@ def _family_name(command: Command) -> str:
 
 
 def _has_numbered_key(command: Command) -> bool:
-    """Return whether the key of a command ends in a number or an arrow, as in families of several commands."""
+    """Return whether the first key of a command ends in a digit or an arrow, as in families of several commands."""
     last = command.keys[0].rsplit("+", 1)[-1] if command.keys else ""
     return last in (*"123456789", "Left", "Right", "Up", "Down")
 

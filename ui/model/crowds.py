@@ -19,24 +19,24 @@ from sim.world import World
 TAIL = 24
 """Number of recent ticks whose cells form the tail drawn behind an agent's dot."""
 
-_AT_ONCE = 256  # maximum ticks that are added to the counts in one update; after more, the counts are rebuilt
-_MEDIAN_TICKS = 30  # recent tick times of which the median is shown
+_AT_ONCE = 256  # maximum ticks added to the visit counts in one update; after a longer gap, all counts are rebuilt
+_MEDIAN_TICKS = 30  # number of recent ticks whose median computing time is shown
 TIMES = 600
 """Maximum number of recent tick times that are kept."""
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """Content of a group's panel at one tick."""
+    """Content of the panel of a crowd (all agents of a group together) at one tick."""
 
     name: str
     agents: tuple[int, ...]
     goals: npt.NDArray[np.int32]
     numbers: CrowdNumbers
-    visits: npt.NDArray[np.uint32]  # visits of all agents together, by cell
-    stamp: int  # counter that is incremented whenever `visits` or `tails` change
-    tails: npt.NDArray[np.int32]  # int32[agents, ticks]: recent cells of each agent, the current one last
-    tick_ms: tuple[float, ...]  # recent times of a tick in milliseconds, of all agents of the group together
+    visits: npt.NDArray[np.uint32]  # number of visits of each map cell, by all agents of the crowd together
+    stamp: int  # version counter that is incremented whenever `visits` or `tails` change
+    tails: npt.NDArray[np.int32]  # int32[agents, ticks]: recent cells of each agent, the current cell last
+    tick_ms: tuple[float, ...]  # computing times of recent ticks in ms, each for all agents of the crowd together
     shown: int | None = None  # agent whose search, path and trail are drawn
     picked: int | None = None  # agent that the user chose to follow
 
@@ -45,10 +45,10 @@ class Crowd:
         return bool(self.goals.size)
 
     def ends(self, shared: tuple[int, int]) -> tuple[int, int]:
-        """Return the start and goal cells to draw while no agent is followed; -1 for an end that is not drawn.
+        """Return the start and goal cells to draw while no agent is followed; -1 for a start or goal that is not drawn.
 
-        A crowd without own starts and goals uses `shared`. Of a crowd with own ones, only a goal that all agents have
-        in common is drawn: hundreds of starts and goals would hide everything.
+        If the agents have no starts and goals of their own, the `shared` ones are drawn. Otherwise only a goal that
+        all agents have in common is drawn, because hundreds of starts and goals would hide everything.
         """
         if not self.has_own_ends:
             return shared
@@ -80,24 +80,24 @@ class Crowd:
 
 @dataclass(eq=False)
 class CrowdTracker:
-    """Incremental counts of one group through time: the visits of each cell, and the recent cells of each agent."""
+    """Recorder of a crowd, updated tick by tick: the visits of each map cell, and the recent cells of each agent."""
 
     agents: tuple[int, ...] = ()
     picked: int | None = None  # agent that the user chose to follow
-    pointed: int | None = None  # agent under the mouse
-    tick: int = -1  # last tick that is counted; -1 before the first update
-    stamp: int = 0  # counter that is incremented whenever `visits` or `tails` change
+    pointed: int | None = None  # agent under the mouse pointer
+    tick: int = -1  # last tick included in `visits` and `tails`; -1 before the first update
+    stamp: int = 0  # version counter that is incremented whenever `visits` or `tails` change
     visits: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     tails: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 1), np.int32))
     times: "deque[float]" = field(default_factory=lambda: deque(maxlen=TIMES))
-    _generation: int = -1  # `Timeline.generation` for which the counts are valid; -1: rebuild them
+    _generation: int = -1  # `Timeline.generation` for which `visits` and `tails` are valid; -1: rebuild both
 
     @property
     def shown(self) -> int | None:
         return self.picked if self.pointed is None else self.pointed
 
     def follow(self, timeline: Timeline, walkers: list[Walker]) -> None:
-        """Update the counts to the tick of a timeline that is not seeking."""
+        """Update visits and tails to the current tick of a timeline, which must not be seeking."""
         agents = tuple(walker.id for walker in walkers)
         if agents != self.agents:
             self.agents, self._generation = agents, -1
@@ -109,7 +109,7 @@ class CrowdTracker:
             self._record_tick_time(timeline.world, walkers)
 
     def _begin(self, timeline: Timeline, walkers: list[Walker]) -> None:
-        """Begin the counts from the starts of the agents."""
+        """Reset visits and tails to the start cells of the agents."""
         self._generation, self.tick = timeline.generation, min((walker.joined for walker in walkers), default=0)
         self.visits = np.zeros(timeline.world.grid.cells, np.uint32)
         starts = np.array([walker.start for walker in walkers], np.int32)
@@ -118,7 +118,7 @@ class CrowdTracker:
         self.stamp += 1
 
     def _count_new_ticks(self, timeline: Timeline) -> None:
-        """Add the ticks after the last counted one to the counts."""
+        """Add the moves of all ticks since the last update to visits and tails."""
         cells = timeline.history.cells(self.agents, self.tick, timeline.tick, self.tails[:, -1])
         self._count(cells[:, 1:][cells[:, 1:] != cells[:, :-1]])
         self.tails = np.ascontiguousarray(np.concatenate([self.tails, cells[:, 1:]], axis=1)[:, -TAIL:])
@@ -130,7 +130,7 @@ class CrowdTracker:
         np.add.at(self.visits, cells, np.uint32(1))
 
     def _record_tick_time(self, world: World, walkers: list[Walker]) -> None:
-        """Record the time of a tick, averaged over the last advance.
+        """Record the computing time of the crowd per tick, averaged over the ticks of the last advance.
 
         If several advances happen between two frames, only the last one is recorded.
         """
@@ -174,7 +174,7 @@ def _crowd_status(numbers: CrowdNumbers) -> Status:
 
 
 def as_one(world: World, leader: Walker, crowd: Crowd) -> WalkerView:
-    """Return a view of the crowd as if it were one agent, with the group's name and totals, for tables and headers."""
+    """Return a crowd in the form of a single agent, with its name and total numbers, for tables and panel headers."""
     numbers = crowd.numbers
     return WalkerView(
         leader.id,

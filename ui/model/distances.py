@@ -1,7 +1,7 @@
 """True distances from an agent's cell to the goal at each tick, drawn as a curve that is called the run's fingerprint.
 
-The distances are those of the current map. Some are computed in each frame; unknown ones are NaN. This module does not
-use pygame.
+The distances hold for the current map. Only some of them are computed in each frame, so that no frame is late; unknown
+distances are NaN. This module does not use pygame.
 """
 
 import numpy as np
@@ -18,15 +18,15 @@ class Distances:
     """Cache of true distances (costs of the cheapest paths) to one goal on the map of one branch."""
 
     def __init__(self) -> None:
-        self._map: tuple[int, int, int] | None = None  # cache key: run, version of the grid, goal
+        self._map: tuple[int, int, int] | None = None  # cache key: number of the run, version of the grid, goal cell
         self._distance_by_cell = np.zeros(0)
-        # search for distances to a goal other than the world's; distances to the world's goal come from the timeline
+        # search used for any goal except the world's goal, for which the timeline computes the distances
         self._own: OptimalityTracker | None = None
 
     def along(self, timeline: Timeline, cells: npt.NDArray[np.int32], run: int, goal: int) -> npt.NDArray[np.float64]:
-        """Return the distance from each of these cells, NaN where it is unknown.
+        """Return the distance to the goal from each of these cells, NaN where it is unknown.
 
-        First compute at most MAX_ASKED of the unknown distances, so that no frame is delayed.
+        At most MAX_ASKED of the unknown distances are computed in one call, so that no frame is delayed.
         """
         self._look_at_map(timeline, run, goal)
         unknown = np.unique(cells[np.isnan(self._distance_by_cell[cells])])
@@ -36,7 +36,7 @@ class Distances:
         return self._distance_by_cell[cells]
 
     def complete(self, timeline: Timeline, cells: npt.NDArray[np.int32], run: int, goal: int) -> None:
-        """Compute all unknown distances from these cells, however long that takes."""
+        """Compute all unknown distances from these cells to the goal, however long that takes."""
         self._look_at_map(timeline, run, goal)
         for cell in np.unique(cells[np.isnan(self._distance_by_cell[cells])]).tolist():
             is_free = timeline.world.grid.is_free(cell)
@@ -44,13 +44,13 @@ class Distances:
             self._distance_by_cell[cell] = measure(cell) if is_free else np.inf
 
     def of_cell(self, timeline: Timeline, cell: int, run: int, goal: int) -> float | None:
-        """Return the distance from one cell; None while its search is incomplete, which later calls continue."""
+        """Return the distance from one cell to the goal; None while its search, which later calls resume, is incomplete."""
         self._look_at_map(timeline, run, goal)
         known = float(self._distance_by_cell[cell])
         return self._measured(timeline, cell) if np.isnan(known) else known
 
     def _look_at_map(self, timeline: Timeline, run: int, goal: int) -> None:
-        """Clear the cache if the run, the map or the goal is another than that of the cached distances."""
+        """Clear the cached distances if they belong to another run, map version or goal."""
         world = timeline.world
         map_key = (run, world.grid.version, goal)
         if map_key != self._map:
@@ -58,7 +58,7 @@ class Distances:
             self._own = None if goal == world.goal else OptimalityTracker(world.grid, goal, world.start, is_on=True)
 
     def _measured(self, timeline: Timeline, cell: int) -> float | None:
-        """Compute the distance from a cell, store it and return it; None while its search is incomplete."""
+        """Compute, cache and return the distance to the goal from a cell; None while its search is incomplete."""
         distance: float | None = np.inf
         if timeline.world.grid.is_free(cell):
             distance = self._own.distance_within(cell, A_TICK) if self._own else timeline.true_distance(cell)

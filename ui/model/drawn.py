@@ -1,4 +1,4 @@
-"""Map edits of the user, separated from those of the script, of switches in the script and of random changes."""
+"""Map edits by the user, separated from edits by the script, by scripted switches and by random changes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ def drawn_by_hand(run: Run) -> Grid:
 
 
 def letters_by_hand(run: Run) -> dict[int, int]:
-    """Return the letters of cells that the user edited in the front branch, including edits before the run was saved.
+    """Return the map letter of each cell that the user edited in the front branch, also before the run was saved.
 
     An edit of a cell that an agent occupied had no effect, which the commands do not show. Letters are therefore read
     from the current map, except where the script, random changes or commands at later ticks may affect them; those
@@ -43,7 +43,7 @@ def letters_by_hand(run: Run) -> dict[int, int]:
 
 @dataclass
 class _BareWorld:
-    """Map without agents, to which the edits of a run are applied again to find their letters."""
+    """Map without agents, to which the edits of a run are applied again to find the letters of edited cells."""
 
     grid: Grid
     switches: dict[str, Sequence[int]]

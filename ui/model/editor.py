@@ -1,4 +1,4 @@
-"""Editing with the mouse: which cells a press, a drag and a release change.
+"""Editing of the map with the mouse: which cells a press, a drag and a release change.
 
 This module works with cells; pixels are converted in ui/input/pointer.py.
 """
@@ -22,9 +22,9 @@ ENDS = ("start", "goal")
 
 @dataclass
 class Drag:
-    """Drag with the mouse in progress: its tool, and the cells where it began and where the pointer is."""
+    """Drag with the mouse in progress: its tool, the cell where it began, and the cell under the pointer."""
 
-    kind: str  # a tool, "start" or "goal"
+    kind: str  # name of the tool, or "start" or "goal" if that marker is dragged
     first: Point
     last: Point
     blocks: bool
@@ -36,7 +36,7 @@ class Editor:
     def __init__(self, session: Session, state: State) -> None:
         self.session, self.state = session, state
         self.selecting = Selecting(session, state)
-        self.panel: PanelKey | None = None  # panel that the mouse draws in; None if the menu or the keyboard is used
+        self.panel: PanelKey | None = None  # panel in which the mouse draws; None for edits by menu or keyboard
         self.drag: Drag | None = None
         self.last_painted: Point | None = None  # last cell of the last stroke, from which Shift+click draws a line
 
@@ -51,9 +51,9 @@ class Editor:
         rectangle: bool = False,
         is_right: bool = False,
     ) -> None:
-        """Handle a press of a button over the map.
+        """Handle a press of a mouse button over the map.
 
-        The first cell decides whether the stroke blocks or frees cells.
+        The first cell of a stroke decides whether the stroke blocks or frees cells.
 
         Args:
             point: Cell under the pointer.
@@ -69,7 +69,7 @@ class Editor:
             self.selecting.press(point, adds=line or rectangle, copies=erases, takes=is_right)
             return
         blocks = kind in ENDS or (self._is_free(point) and not erases and kind != ERASER)
-        is_line = line and kind in (BRUSH, ERASER, LINE)  # a rectangle instead begins at the cell pressed now
+        is_line = line and kind in (BRUSH, ERASER, LINE)  # rectangles always begin at the pressed cell
         start = self.last_painted if is_line and self.last_painted else point
         self.drag = Drag(kind, start, point, blocks)
         if kind in ENDS:
@@ -81,7 +81,7 @@ class Editor:
             self._paint(tools.flood(self.session.run.world.grid.free_map, point))
 
     def _stroke_kind(self, point: Point, erases: bool, rectangle: bool) -> str:
-        """Return what a press at a cell begins: a tool, or the drag of the "start" or "goal" drawn there."""
+        """Return what a press at a cell begins: a stroke of a tool, or a drag of the "start" or "goal" marker there."""
         if self.state.held is not None:
             return SELECT
         world = self.session.run.world
@@ -107,7 +107,7 @@ class Editor:
         return panel.crowd.ends(ends) if panel.mind is None and panel.crowd is not None else ends
 
     def _shown(self) -> Panel | None:
-        """Return the panel to edit in: that of the stroke, or the focused one if the menu or the keyboard is used."""
+        """Return the panel to edit in: the panel of the current stroke, or the focused one for menu and keyboard."""
         key = self.session.focused_key if self.panel is None else self.panel
         return next((panel for panel in self.session.run.panels if panel.key == key), None)
 
@@ -126,7 +126,7 @@ class Editor:
 
     @property
     def crowd(self) -> Crowd | None:
-        """Return the crowd that the panel shows, which can be given one common goal; None for a single agent."""
+        """Return the crowd shown in the panel, whose agents can get one common goal; None for a single agent."""
         panel = self._shown()
         return panel.crowd if panel is not None else None
 
@@ -136,7 +136,7 @@ class Editor:
         return self.crowd is not None and self.crowd.has_own_ends and self._own() is None
 
     def move(self, point: Point) -> None:
-        """Handle a move of the pointer with the button down; the stroke also covers all cells between two positions."""
+        """Handle a pointer move with the button down; a stroke also covers the cells between two pointer positions."""
         self.selecting.move(point)
         drag = self.drag
         if drag is None or point == drag.last:
@@ -146,7 +146,7 @@ class Editor:
         drag.last = point
 
     def release(self) -> None:
-        """Handle the release of the button: finish the stroke, or move the start or goal."""
+        """Handle the release of the mouse button: finish the stroke, or move the dragged start or goal."""
         self.selecting.release()
         drag, self.drag = self.drag, None
         if drag is None:
@@ -177,7 +177,7 @@ class Editor:
     # --- edits ------------------------------------------------------------------------------------
 
     def _paint(self, cells: list[Point], blocks: bool | None = None) -> None:
-        """Block or free the cells that are on the map; by default, as the drag in progress does."""
+        """Block or free those of the cells that are on the map; None: block or free as the current drag does."""
         grid = self.session.run.world.grid
         if blocks is None:
             blocks = self.drag is not None and self.drag.blocks
@@ -200,7 +200,7 @@ class Editor:
 
     @property
     def carried(self) -> tuple[str, Point] | None:
-        """Return "start" or "goal" and its current cell while it is dragged; None if neither is dragged."""
+        """Return the dragged marker, "start" or "goal", with the cell under the pointer; None if neither is dragged."""
         drag = self.drag
         return (drag.kind, drag.last) if drag is not None and drag.kind in ENDS else None
 
@@ -213,7 +213,7 @@ class Editor:
         return not self._is_inside(point) or not self._is_free(point)
 
     def drop_goal(self, point: Point) -> None:
-        """Move the goal that the panel shows (an agent's own, its crowd's or the shared goal) to a cell."""
+        """Move the goal shown in the panel to a cell: the goal of one agent, of its crowd, or the shared goal."""
         world = self.session.run.world
         if self.is_refused(point):
             self._refuse("goal", point)
@@ -243,12 +243,12 @@ class Editor:
             self.session.restart_with(start=point)
 
     def _refuse(self, name: str, point: Point) -> None:
-        """Show why the start or goal cannot be at a cell."""
+        """Show a message that says why the start or goal cannot be at a cell."""
         why = "that cell is blocked" if self._is_inside(point) else "that is beside the map"
         self.session.told.messages.append(f"the {name} cannot be at {point}: {why}")
 
     def toggle(self, point: Point) -> None:
-        """Block or free one cell, for the keyboard."""
+        """Block a free cell or free a blocked one, for the keyboard and the context menu."""
         if self._is_inside(point):
             cell = self.session.run.world.grid.cell(*point)
             painting.paint(self.session, [cell], block=self._is_free(point))
@@ -261,16 +261,16 @@ class Editor:
         return grid.is_free(grid.cell(*point))
 
     def end_near(self, x: float, y: float, reach: float) -> Point | None:
-        """Return the cell of the start or goal of the panel nearest to map coordinates, within `reach` cells."""
+        """Return the start or goal cell of the panel that is nearest to (x, y); None if none is within `reach`."""
         return nearest_end(self.session.run.world.grid, self._ends(), x, y, reach)
 
 
 def nearest_end(grid: Grid, ends: Iterable[int], x: float, y: float, reach: float) -> Point | None:
-    """Return the cell of the start or goal nearest to the map coordinates (x, y); None if none is near enough.
+    """Return the start or goal cell nearest to the map coordinates (x, y); None if none is near enough.
 
     Args:
         grid: The map.
-        ends: Cells of starts and goals; -1 for one that is not drawn.
+        ends: Start and goal cells; -1 for a start or goal that is not drawn.
         x: Map coordinate in cells.
         y: Map coordinate in cells.
         reach: Maximum distance in cells, in x and in y.

@@ -1,7 +1,7 @@
 """Errors of the program itself, as text for the user and as a report for its developers.
 
-A fault is a bug: no input may cause one, and if one occurs nevertheless, it must not end the window. ui/safety.py
-catches them. This module does not use pygame.
+A fault is an exception caused by a bug. It must not close the window: ui/safety.py catches it. This module does not use
+pygame.
 """
 
 import platform
@@ -22,12 +22,12 @@ from ui.model.session import Session
 MAX_IN_A_ROW = 3
 """Maximum number of consecutive failed frames before the program gives up."""
 
-_MAX_INNERMOST_CALLS = 12  # innermost calls shown in a report; enough for an endless recursion
+_MAX_INNERMOST_CALLS = 12  # number of innermost calls shown in a report; enough to recognise an endless recursion
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One error: what the program was doing, the error, and its traceback."""
+    """One error caused by a bug: what the program was doing, the error, and its traceback."""
 
     doing: str
     what: str
@@ -45,7 +45,7 @@ def fault_of(doing: str, error: BaseException) -> Fault:
 
 
 def report(fault: Fault, session: Session) -> str:
-    """Return the report of a fault for developers; of the user's files it contains only the title."""
+    """Return the report of a fault for developers; it contains nothing of the user's files but the scenario title."""
     lines = [
         "Backmove: report of an error",
         fault.words,
@@ -66,12 +66,12 @@ def _run_description(session: Session) -> list[str]:
             f"Run: {run.scenario.title}, tick {session.tick} of {run.recorded_end}, agents {kinds or 'none'}",
             f"Map: {grid.width} x {grid.height}; branches: {len(run.tree.branches)}, on screen {run.shown}",
         ]
-    except Exception as error:  # the run itself may be broken
+    except Exception as error:  # describing a broken run may fail as well
         return [f"Run: cannot be described: {error!r}"]
 
 
 def report_place() -> Path:
-    """Return the path of the report of an error that ended the program."""
+    """Return the path of the file for the report of an error that ended the program."""
     return state_folder() / "last-error.txt"
 
 
@@ -87,14 +87,14 @@ def keep_report(text: str) -> Path | None:
 
 
 class ThreadFaults:
-    """Queue of errors in threads without a caller; the window takes them out one by one."""
+    """Queue of exceptions that ended background threads; the window takes them out one by one and shows them."""
 
     def __init__(self) -> None:
         self._found: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
         self._agent_errors: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def listen(self) -> None:
-        """Collect the errors of all threads from now on."""
+        """Collect the uncaught exceptions of all threads from now on."""
         threading.excepthook = self._record_thread_exception
 
     def _record_thread_exception(self, told: threading.ExceptHookArgs) -> None:
@@ -106,9 +106,9 @@ class ThreadFaults:
             self._found.put(told.exc_value)
 
     def take_agent_error(self) -> str | None:
-        """Return the next error in a thread that a user-defined agent started; None if there is none.
+        """Return the next error in a thread that was started by a user-defined agent; None if there is none.
 
-        Such an error is no bug of the program.
+        Such an error is a bug of the agent, not of the program.
         """
         try:
             return self._agent_errors.get_nowait()
@@ -123,7 +123,7 @@ class ThreadFaults:
 
 
 def complain_on_terminal(text: str, place: Path | None, is_kept: bool) -> None:
-    """Print the last message of a window that cannot continue."""
+    """Print why the window cannot continue, where the report is, and whether the session can be restored."""
     told = f"The report is in {place}. " if place else ""
     session = "is offered again at the next start" if is_kept else "could not be kept: no journal can be written"
     print(f"{text}\n{told}The session {session}.", file=sys.stderr)

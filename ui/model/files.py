@@ -1,7 +1,7 @@
 """Opening and saving of files for the window: scenarios, maps, problem lists.
 
-Any problem with a file or a folder is raised as a ConfigError, whose lines are shown unchanged. This module does not
-use pygame.
+Any problem with a file or a folder is raised as a ConfigError, whose text the window shows unchanged. This module does
+not use pygame.
 """
 
 import os
@@ -95,9 +95,9 @@ class Opened:
 
     scenario: Scenario
     path: Path  # file that was opened
-    problems: ScenFile | None = None  # problem list
-    saved: Saved | None = None  # a session, with its branches and all commands
-    lesson: Lesson | None = None  # a lesson, which guides the user through the run
+    problems: ScenFile | None = None  # problem list, if the file is one
+    saved: Saved | None = None  # session with its branches and all commands, if the file holds one
+    lesson: Lesson | None = None  # lesson that guides the user through the run, if the file is one
 
 
 # --- opening --------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def _opened_saved_session(saved: Saved, place: Path) -> Opened:
 
 
 def _session_in_picture(place: Path) -> str | None:
-    """Return the text of the session stored in a picture saved by this program, at the tick that the picture shows.
+    """Return the session, at the tick shown, that this program has stored as text in a picture.
 
     Returns:
         The text; None for any other picture, which the caller then reads as a map.
@@ -180,7 +180,7 @@ def _unknown_kind_message(place: Path, suffix: str) -> str:
 
 
 def titled(scenario: Scenario, path: str | os.PathLike[str] | None = None) -> Scenario:
-    """Return the scenario with a title: its own, or the name of its file or of its map."""
+    """Return the scenario with a title: its own title, else the name of its file, else the name of its map."""
     return replace(scenario, title=scenario.title or (Path(path).stem if path else scenario.map_name))
 
 
@@ -197,7 +197,7 @@ def scenario_from_map(path: str | os.PathLike[str], agents: Sequence[AgentConfig
 def scenario_from_generated(
     generated: Generated, agents: Sequence[AgentConfig] = DEFAULT_AGENTS, budget: int = DEFAULT_BUDGET, seed: int = 0
 ) -> Scenario:
-    """Return a scenario for a generated map, with its problem and its switches."""
+    """Return a scenario for a generated map, with the start, the goal and the switches that the generator chose."""
     grid, recipe = generated.grid, dict(generated.recipe)
     kind = str(recipe.pop("kind"))
     number = f", seed {recipe['seed']}" if "seed" in recipe else ""
@@ -215,14 +215,14 @@ def scenario_from_generated(
 
 
 def examples() -> list[Path]:
-    """Return the scenario files of the gallery, in its order."""
+    """Return the scenario files of all examples, in the order of the gallery."""
     found = {name: Path(named_file(name)) for name in SCENARIOS.names()}
     known = [name for name in _EXAMPLE_ORDER_IN_GALLERY if name in found]
     return [found[name] for name in [*known, *sorted(set(found) - set(known))]]
 
 
 def lessons() -> list[Path]:
-    """Return the files of the lessons that come with the program, in their order."""
+    """Return the files of the lessons that come with the program, in the order in which they should be taken."""
     found = {path.stem: path for path in LESSON_FOLDER.glob("*.yaml")}
     known = [name for name in _LESSON_ORDER if name in found]
     return [found[name] for name in [*known, *sorted(set(found) - set(known))]]
@@ -234,9 +234,9 @@ def is_shipped(path: str | os.PathLike[str]) -> bool:
 
 
 def far_ends(grid: Grid) -> tuple[int, int]:
-    """Return the start and goal cells for a map that names none.
+    """Return start and goal cells, far apart, for a map file without a start and a goal.
 
-    They are on ground, or on water if the map has nothing else.
+    Both cells are on land, or on water if the map has nothing else.
     """
     for letters in (b".GSB", b"W"):
         mask = np.isin(grid.terrain, np.frombuffer(letters, np.uint8))
@@ -254,7 +254,7 @@ def _map_source(path: Path) -> MapFile:
 
 
 def _open_problems(path: Path, agents: Sequence[AgentConfig]) -> Opened:
-    """Open a problem list at its first problem that can be run."""
+    """Return a problem list, with the scenario of its first problem that can be run."""
     problems = checked_problems(read_scen(path))
     row = next((row for row in problems.rows if row.problem is None), None)
     if row is None:
@@ -264,7 +264,7 @@ def _open_problems(path: Path, agents: Sequence[AgentConfig]) -> Opened:
 
 
 def checked_problems(problems: ScenFile) -> ScenFile:
-    """Return the problem list with the defect of each row, if any, found by checking the row on the map it names."""
+    """Return the problem list with the defect of each faulty row, found by checking the row against its map."""
     grids = {name: _map_or_reason(problems, name) for name in problems.map_names()[:_MAX_MAPS]}
 
     def check(row: ScenRow) -> ScenRow:
@@ -290,7 +290,7 @@ def _map_folders() -> tuple[Path, ...]:
 def scenario_of_row(
     problems: ScenFile, row: ScenRow, agents: Sequence[AgentConfig] = DEFAULT_AGENTS, budget: int = DEFAULT_BUDGET
 ) -> Scenario:
-    """Return a scenario for a row of a problem list, on the map that the row names."""
+    """Return the scenario of one problem (one row) of a problem list, on the map that the row names."""
     place = find_map(problems.name, row.map_name, _map_folders())
     grid = read_map(place)
     problem = row_problem(row, grid)
@@ -312,7 +312,7 @@ def scenario_of_row(
 
 
 def with_suffix(path: str | os.PathLike[str], suffixes: str | Sequence[str]) -> Path:
-    """Return the path with one of the suffixes; the first is appended if it has none of them."""
+    """Return the path unchanged if it ends in one of the suffixes; else append the first suffix."""
     known = (suffixes,) if isinstance(suffixes, str) else tuple(suffixes)
     place = Path(path)
     return place if place.name.lower().endswith(known) and place.suffix else place.with_name(place.name + known[0])
@@ -327,7 +327,7 @@ def save_map(session: Session, path: str | os.PathLike[str]) -> Path:
 
 
 def save_piece(piece: Piece, path: str | os.PathLike[str]) -> Path:
-    """Write a piece of a map as a map of its own and return the path of the file."""
+    """Write a copied part of a map as a map file of its own, and return the path of the file."""
     place = with_suffix(path, MAP_SUFFIX)
     write_map(piece.as_grid(), place)
     return place
@@ -336,7 +336,7 @@ def save_piece(piece: Piece, path: str | os.PathLike[str]) -> Path:
 def save_session_scenario(
     session: Session, path: str | os.PathLike[str], view: Mapping[str, Any] | None = None
 ) -> Path:
-    """Write map, agents and settings as a scenario, with the view of the window, and return the path of the file."""
+    """Write map, agents, settings and the view of the window as a scenario, and return the path of the file."""
     place = with_suffix(path, SCENARIO_SUFFIXES)
     save_scenario(replace(scenario_from_session(session), view=dict(view or {})), place)
     if len(session.run.tree.branches) == 1:
@@ -345,7 +345,7 @@ def save_session_scenario(
 
 
 def scenario_from_session(session: Session) -> Scenario:
-    """Return the open run as a scenario: tick 0, the user's edits, the agents with their current settings.
+    """Return the open run as a scenario that begins at tick 0, with the user's edits and current agent settings.
 
     The script and the random changes remain part of the scenario. Their effects so far are not included, because
     otherwise they would be applied twice.
@@ -354,12 +354,12 @@ def scenario_from_session(session: Session) -> Scenario:
 
 
 def _scenario_with_letters(scenario: Scenario, letters: Mapping[int, int]) -> Scenario:
-    """Return the scenario with the edits by the user added to its map or script.
+    """Return the scenario with the user's map edits (cell -> letter) added to its script or to its map.
 
-    The edits are applied in this order: original map, script, edits by the user.
+    At tick 0, the edits take effect in this order: original map, script, edits by the user.
 
-    Return the whole map instead of edits if there are more than MAX_EDITED_CELLS, or if the start or the goal would be
-    blocked on the original map.
+    A new map is stored if more than MAX_EDITED_CELLS cells were edited, or if the start or the goal would be blocked on
+    the original map.
     """
     grid, script = scenario.grid, scenario.edits
     first, opened = grid.terrain.reshape(-1), grid.original.reshape(-1)

@@ -3,7 +3,7 @@
     with history.doing("agents swapped"): ...       everything done inside becomes one entry
     history.begin("stroke"), .end(), .cancel()      an entry that stays open over many frames
     history.set("range begins", put, before, after) set a value of the window that undo should restore
-    history.undo(), .redo(), .go_to(place)          go_to leaves `place` entries done
+    history.undo(), .redo(), .go_to(place)          go_to undoes or redoes until `place` entries are done
 
 A change of a run is kept as the difference of two states of that run, as plain values: logs of commands, names and
 parents of branches, groups, the order of the panels. Undo restores the logs, and the run is then recomputed without the
@@ -41,12 +41,12 @@ class Change(Protocol):
 
 @dataclass(frozen=True)
 class Done:
-    """Entry of the undo history."""
+    """Finished entry of the undo history: its description and how to undo it."""
 
     words: str
     change: Change
     tick: int
-    branch: str = ""  # name of the front branch at that time if the run had several branches, else ""
+    branch: str = ""  # name of the branch that was focused, if the run had several branches; else ""
 
     def __str__(self) -> str:
         where = f", {self.branch}" if self.branch else ""
@@ -65,7 +65,7 @@ class Holder(Protocol):
     def focus(self, key: PanelKey) -> None: ...
 
     def changed(self) -> None:
-        """Update cached values and the focus after the history has changed the run."""
+        """Update caches and focus after undo or redo has changed the run."""
 
 
 @dataclass(eq=False)
@@ -76,14 +76,15 @@ class _OpenEntry:
     focused: PanelKey
     tick: int
     words: str
-    is_stroke: bool  # whether all its commands belong to one stroke
-    knob: object = None  # setting that is changed step by step, see _stepped_setting_of; else None
-    was_set: Command | None = None  # command that sets `knob` to its value before this entry
-    stroke: int = 0  # number of the stroke of its commands; 0 before the first one, and if `is_stroke` is False
-    told: list[Command] = field(default_factory=list)  # commands submitted so far
-    # values of the window that are undone together with the commands
+    is_stroke: bool  # whether all commands of the entry belong to one stroke of the mouse
+    # key of the setting that the entry changes step by step (see _stepped_setting_of); None for other entries
+    knob: object = None
+    was_set: Command | None = None  # command that would restore the value of the setting `knob` before this entry
+    stroke: int = 0  # number of the stroke that the commands belong to; 0 before its first command and for no stroke
+    told: list[Command] = field(default_factory=list)  # commands submitted in this entry so far
+    # changed values of the window (such as the range to export) that are undone together with the commands
     settings: list["Setting[Any]"] = field(default_factory=list)
-    noted: Done | None = None  # finished entry in `History.done`, once this one is closed
+    noted: Done | None = None  # entry appended to `History.done` when this one was closed
 
 
 class History:
@@ -92,18 +93,17 @@ class History:
     def __init__(self, holder: Holder) -> None:
         self.done: list[Done] = []
         self.undone: list[Done] = []  # undone entries; the last one is redone first
-        self.deeds = 0  # number of entries begun, undone or redone so far
+        self.deeds = 0  # counter of entries begun, undone or redone; a message may be outdated once it has changed
         self._run_owner = holder
         self._open_entry: _OpenEntry | None = None
-        self._turned: _OpenEntry | None = (
-            None  # the last entry, if later steps of the same setting may be merged into it
-        )
+        # the last closed entry, if later steps of the same setting may be merged into it; else None
+        self._turned: _OpenEntry | None = None
 
     # --- entries ----------------------------------------------------------------------------------
 
     @contextmanager
     def doing(self, words: str = "", *, is_stroke: bool = False) -> Iterator[None]:
-        """Combine everything done inside the `with` block into one entry; nested blocks join the outer entry."""
+        """Combine all actions inside the `with` block into one undo entry; nested blocks join the outer entry."""
         if self._open_entry is not None:
             yield
             return
@@ -114,7 +114,7 @@ class History:
             self.end()
 
     def begin(self, words: str = "", *, is_stroke: bool = False, knob: object = None) -> None:
-        """Open an entry, until `end` or `cancel`.
+        """Open an undo entry, which collects all commands until `end` or `cancel` is called.
 
         Args:
             words: Description; by default it is made from the commands.
@@ -129,8 +129,8 @@ class History:
     def submit(self, command: Command) -> None:
         """Submit a command to the front branch, in the open entry or in an entry of its own.
 
-        A setting that already has this value is not recorded: the command would have no effect, but at a past tick it
-        would remove all later edits.
+        A command that sets a setting to its current value is not recorded. It would have no effect, but at a past tick
+        it would remove all later edits.
         """
         was_set = self._command_for_current_value(command)
         if was_set == command:
@@ -153,11 +153,11 @@ class History:
         entry.told.append(command)
 
     def _command_for_current_value(self, command: Command) -> Command | None:
-        """Return the command of the same kind that sets the current value of what `command` sets.
+        """Return the command that would set the setting changed by `command` to its current value.
 
         Returns:
-            The command that is valid for the front branch and all branches linked with it; None if their values differ
-            or if they show different ticks.
+            The command, valid for the front branch and all branches linked with it. None if `command` changes no
+            setting, or if linked branches have different values or show different ticks.
         """
         run = self._run_owner.run
         timelines = [run.tree[number].timeline for number in run.tree.mates(run.front)]
@@ -173,7 +173,7 @@ class History:
         return self._open_entry
 
     def _end_stepped_entry(self, command: Command) -> None:
-        """Close the entry of a stepped setting; cancel it if, within one tick, the setting got back its old value."""
+        """Close the entry of a stepped setting; cancel it if the setting is back at its old value in the same tick."""
         entry = self._begun()
         if entry.knob is not None and command == entry.was_set and self._run_owner.run.tick == entry.tick:
             self._turned = None
@@ -219,7 +219,7 @@ class History:
             self._show_changed_run()
 
     def _run_change_since(self, entry: _OpenEntry) -> "InRun":
-        """Return what has changed in the run, and in the focus, since an entry was opened."""
+        """Return the changes of the run and of the focus since an entry was opened."""
         owner = self._run_owner
         change = RunChange.between(entry.before, owner.run.state())
         return InRun(owner, change, entry.focused, owner.focused_key)
@@ -256,7 +256,7 @@ class History:
     # --- undo and redo ----------------------------------------------------------------------------
 
     def undo(self) -> Done | None:
-        """Undo the last entry and return it; None if there is none."""
+        """Undo the last entry and return it; None if there is nothing to undo."""
         self.end()
         done = self._turn(self.done, self.undone, forwards=False)
         self._show_changed_run()
@@ -269,7 +269,7 @@ class History:
         return done
 
     def _show_changed_run(self) -> None:
-        """Begin the seek that replays the changed log, and update the owner with what one frame has replayed."""
+        """Replay the changed log, as far as the time of one frame allows, and update caches and focus."""
         self._run_owner.run.continue_seek()
         self._run_owner.changed()
 
@@ -283,7 +283,7 @@ class History:
         return target[-1]
 
     def go_to(self, place: int) -> None:
-        """Undo or redo entries until `place` entries are done."""
+        """Undo or redo entries until the first `place` entries of the history are done and the others undone."""
         self.end()
         while len(self.done) > place and self._turn(self.done, self.undone, forwards=False):
             pass
@@ -338,7 +338,7 @@ class Together:
 
 @dataclass(frozen=True)
 class BranchChange:
-    """Change of one branch: its states without their logs, and the difference of the logs.
+    """Undoable change of one branch: its states before and after, and the log entries removed and inserted.
 
     `before` is None if the change created the branch, `after` if the change deleted it. `place` is the index in the log
     at which the entries `taken` were removed and the entries `put` inserted; it does not count clock entries (see
@@ -374,7 +374,7 @@ class BranchChange:
         return self.after if forwards else self.before
 
     def log(self, now: Sequence[Entry], forwards: bool) -> tuple[Entry, ...]:
-        """Return the log with this change applied.
+        """Return the log of the branch after this change is redone or undone.
 
         Clock entries (see `_is_clock_entry`) recorded after the change are kept, except at ticks for which the inserted
         entries contain a clock entry.
@@ -400,7 +400,7 @@ class BranchChange:
         return tuple(sorted((*kept[0], *new, *kept[1]), key=attrgetter("tick")))
 
     def after_turn(self, now: Sequence[Entry], made: Sequence[Entry], forwards: bool) -> "BranchChange":
-        """Return this change with its log entries replaced by those that an undo or redo has just exchanged.
+        """Return this change, updated after an undo or redo so that the opposite step restores the log from before.
 
         Unlike this change, the result includes the clock entries that the undo or redo removed.
 
@@ -436,7 +436,7 @@ def _common_prefix_length(one: Sequence[Entry], other: Sequence[Entry]) -> int:
     """Return the length of the common prefix of two logs."""
     shorter = min(len(one), len(other))
     if one[:shorter] == other[:shorter]:
-        return shorter  # one log continues the other: the usual case, which this comparison finds much faster
+        return shorter  # fast path for the usual case, in which one log is a prefix of the other
     return next((i for i in range(shorter) if one[i] is not other[i] and one[i] != other[i]), shorter)
 
 
@@ -449,8 +449,8 @@ def _without_log(state: BranchState | None) -> BranchState | None:
 class RunChange:
     """Undoable difference of two states of one run."""
 
-    before: RunState  # state without its branches, like `after`; `branches` lists those that differ
-    after: RunState
+    before: RunState  # state before the change, without its branches
+    after: RunState  # state after the change, without its branches
     branches: tuple[BranchChange, ...]
 
     @classmethod
@@ -462,9 +462,10 @@ class RunChange:
 
     @property
     def is_none(self) -> bool:
-        """Return whether the two states are equal for the undo history.
+        """Return whether the two states have no difference that undo would restore.
 
-        Ignore which branches are on screen, and panels that appeared or disappeared because agents joined or left.
+        Which branches are on screen is ignored, and so are panels that appeared or disappeared because agents joined
+        or left.
         """
         return not self.branches and self.before.groups == self.after.groups and not self._is_reordered
 
@@ -476,7 +477,7 @@ class RunChange:
         return one != other
 
     def apply(self, run: Run, forwards: bool) -> "RunChange":
-        """Bring a run from `before` to `after` (forwards) or back, without changing its tick.
+        """Change a run from the state `before` to the state `after` (forwards) or back, but keep its tick.
 
         Returns:
             The change to apply next time, in the opposite direction.
