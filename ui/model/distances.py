@@ -44,7 +44,7 @@ class Distances:
             self._distance_by_cell[cell] = measure(cell) if is_free else np.inf
 
     def of_cell(self, timeline: Timeline, cell: int, run: int, goal: int) -> float | None:
-        """Return the distance from one cell to the goal; None while its search, which later calls resume, is incomplete."""
+        """Return the distance of one cell; None while its search, which each call resumes, is incomplete."""
         self._look_at_map(timeline, run, goal)
         known = float(self._distance_by_cell[cell])
         return self._measured(timeline, cell) if np.isnan(known) else known

@@ -25,15 +25,15 @@ class GivenUpError(Exception):
 
 
 class Job(Generic[T]):
-    """Work in a background thread, with its progress and its result."""
+    """Function that runs in a background thread, with its progress and its result."""
 
     def __init__(self, work: "Callable[[Job[T]], T]") -> None:
-        """Start the work in a thread.
+        """Start the work in a background thread.
 
         Args:
             work: Function called with this job, to report its progress. It must not access what the window shows.
         """
-        self.share: float | None = None  # finished share of the work from 0 to 1; None if unknown
+        self.share: float | None = None  # progress: finished share of the work from 0 to 1; None if unknown
         self._work = work
         self._result: list[T] = []
         self._error: BaseException | None = None
@@ -49,7 +49,7 @@ class Job(Generic[T]):
             self._error = error
 
     def told(self, share: float) -> None:
-        """Report the progress; called by the work.
+        """Report the progress of the work; `work` calls this method regularly, and a cancelled job ends here.
 
         Args:
             share: Finished share, from 0 to 1.
@@ -62,7 +62,7 @@ class Job(Generic[T]):
             raise GivenUpError
 
     def wait(self, seconds: float) -> bool:
-        """Wait up to some seconds and return whether the job is done."""
+        """Wait at most this many seconds for the job, and return whether it is done."""
         self._thread.join(seconds)
         return self.is_done
 

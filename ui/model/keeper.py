@@ -1,8 +1,8 @@
 """Autosave of the open window: the journal of the run, and the settings.
 
-No frame waits for a disk. Lines of the journal are passed to the operating system at once, which survives a kill of the
-program; a background thread syncs them to the disk, which survives a crash of the machine. This module does not use
-pygame.
+No frame waits for a disk. Lines of the journal are written to its file at once, so that they survive a kill of the
+program. A background thread syncs the file to the disk, so that they also survive a crash of the machine. This module
+does not use pygame.
 """
 
 import os
@@ -19,7 +19,7 @@ from ui.model.saving import looking_at
 from ui.model.session import Session
 from ui.model.settings import Settings, save_settings
 
-_PROGRESS_INTERVAL_S = 0.5  # seconds between progress lines of a paused or slow run; a fast one writes every 100 ticks
+_PROGRESS_INTERVAL_S = 0.5  # seconds between progress lines of the journal; a fast run writes one every 100 ticks
 _RETRY_INTERVAL_S = 5.0  # seconds until the next attempt after a failed write, such as on a full disk
 _SETTINGS_INTERVAL_S = 0.5  # seconds between two checks whether the settings have changed
 
@@ -30,9 +30,9 @@ class AutosaveJournal:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.journal: Journal | None = None
-        self.left: list[Journal] = []  # suspended journals of the runs replaced by beginning again, the oldest first
+        self.left: list[Journal] = []  # suspended journals of the runs that restarts replaced, the oldest first
         self._disk_writer = _BackgroundWriter()
-        self._said = False  # whether the present problem of the journal was reported to the user
+        self._said = False  # whether the user was notified of the current write error of the journal
         self._last_progress_s = self._last_retry_s = 0.0
 
     @property
@@ -41,9 +41,10 @@ class AutosaveJournal:
         return self.journal is not None and self.journal.problem is None
 
     def keep(self) -> None:
-        """Update the journal, once a frame.
+        """Bring the journal up to date; called once a frame.
 
-        Begin a new journal for a new run, note the progress of this one and what is on screen, and sync the file.
+        Begin a new journal if another run was opened, record the run's progress and what is on screen, and sync the
+        file to the disk.
         """
         now = time.monotonic()
         if self.journal is None or self.journal.tree is not self.session.run.tree:
@@ -87,17 +88,17 @@ class AutosaveJournal:
             previous.close()
         while len(self.left) > len(archived_runs):
             self.left.pop().close()
-        for run in archived_runs[len(self.left) :]:  # the undo history can redo several replacements in one step
+        for run in archived_runs[len(self.left) :]:  # one redo step can replace several runs
             self.left.append(self._new(again(run.state), run.focused.agent))
             self.left[-1].rest()
 
     @staticmethod
     def _new(run: Run, agent: int) -> Journal:
-        """Return a new journal of a run, with the branch and agent that have the focus."""
+        """Return a new journal of a run; `agent` is the focused agent of its front branch."""
         return Journal(looking_at(run, agent=agent), run.tree)
 
     def _retry_journal(self, failed: Journal) -> None:
-        """Write a new journal from scratch after a failed write; close the failed one once the new one is written."""
+        """Write a new journal from scratch after a failed write, and close the failed journal if that succeeds."""
         new_journal = self._new(self.session.run, self.session.focused_key.agent)
         if new_journal.problem:
             new_journal.close()
@@ -125,25 +126,25 @@ class SettingsKeeper:
         path: Path | None = None,
         say: Callable[[str], None] = lambda text: None,
     ) -> None:
-        """Begin to watch the settings.
+        """Begin to watch the settings for changes.
 
         Args:
-            settings: The settings, as they are on file.
-            collect: Function that updates `settings` from the window.
+            settings: The settings, equal to those in the file.
+            collect: Function that copies the current state of the window into `settings`.
             path: File of the settings; None for the user's default file.
             say: Function that shows a message when writing failed.
         """
         self.settings, self.collect, self.path, self.say = settings, collect, path, say
         self._disk_writer = _BackgroundWriter()
         self._written_settings = deepcopy(settings)
-        self._looked_s = time.monotonic()  # time of the last check for changed settings
+        self._looked_s = time.monotonic()  # time of the last check whether the settings have changed
         self._problem: str | None = None  # message of the last failed write; None after a successful one
         self._has_reported_failure = False
 
     def keep(self) -> None:
         """Write the settings in the background if they changed; called once a frame."""
         now = time.monotonic()
-        problem = self._problem  # copy, because the background thread may change it meanwhile
+        problem = self._problem  # copied, because the background thread may change `_problem` meanwhile
         wait = _RETRY_INTERVAL_S if problem else _SETTINGS_INTERVAL_S
         if problem and not self._has_reported_failure:
             self.say(problem)

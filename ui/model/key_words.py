@@ -1,4 +1,4 @@
-"""Texts that mention keys: `{key:play}` in a text is replaced by the key of the command `play`.
+"""Texts that mention keyboard keys: `{key:play}` in a text is replaced by the key of the command `play`.
 
     worded("no lesson is open; {key:lessons} lists them", keys, names)
 
@@ -13,7 +13,7 @@ _PLACEHOLDER = re.compile(r"\{key:(\w+)\}")
 
 
 def worded(text: str, keys: Mapping[str, str], names: Mapping[str, str]) -> str:
-    """Return a text with the keys of the commands that it mentions; unknown commands are left as they are."""
+    """Return a text in which placeholders `{key:command}` are replaced by keys; unknown commands stay unchanged."""
 
     def key_or_name(found: re.Match[str]) -> str:
         command_id = found[1]
@@ -25,5 +25,5 @@ def worded(text: str, keys: Mapping[str, str], names: Mapping[str, str]) -> str:
 
 
 def commands_in(text: str) -> list[str]:
-    """Return the commands whose keys a text mentions."""
+    """Return the ids of the commands whose keys a text mentions."""
     return _PLACEHOLDER.findall(text)

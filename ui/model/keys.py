@@ -1,4 +1,4 @@
-"""Keys of panels: a branch and an agent. They are not plain numbers, which could be mistaken for agent numbers."""
+"""Keys of panels: pairs of a branch and an agent, because plain numbers could be mistaken for agent numbers."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ class PanelKey(NamedTuple):
     agent: int
 
     def __str__(self) -> str:
-        """Return the key for the ids of controls: the agent's number, preceded by the branch unless it is the first."""
+        """Return the key as text, for ids of controls: "BRANCH.AGENT", or only "AGENT" in the first branch."""
         return f"{self.branch}.{self.agent}" if self.branch else f"{self.agent}"
 
 

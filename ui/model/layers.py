@@ -1,4 +1,7 @@
-"""State of the layers of a map picture: which are on, and which heat is shown. The layers are in ui/draw/layers/."""
+"""State of the map layers: which layers are switched on, and what the heat map shows.
+
+The layers themselves are in ui/draw/layers/.
+"""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
@@ -42,15 +45,15 @@ HEAT_WORDS = HEAT_NAMES | {
 
 @dataclass(frozen=True)
 class HeatSetting:
-    """Setting of the heat layer, shared by all panels so that they can be compared."""
+    """Setting of the heat map layer, shared by all panels so that their colours can be compared."""
 
     kind: str = "off"
-    is_log: bool = True  # whether the colours are on a logarithmic scale
+    is_log: bool = True  # whether the colour scale is logarithmic
     colours: str = "inferno"
 
 
 def compared_names(a: "Panel", b: "Panel") -> tuple[str, str]:
-    """Return the names of the panels A and B of a heat map A - B: their agents, with the branches if these differ."""
+    """Return the labels of the panels A and B of a heat map A - B: agent names, with branch names if they differ."""
     names = a.view.label, b.view.label
     if a.branch == b.branch:
         return names
@@ -59,7 +62,7 @@ def compared_names(a: "Panel", b: "Panel") -> tuple[str, str]:
 
 @dataclass
 class LayerState:
-    """Switched layers, shared by all panels; `visible` holds only values that differ from the defaults."""
+    """State of the layers, shared by all panels; `visible` contains only layers whose state is not the default."""
 
     visible: dict[str, bool] = field(default_factory=dict)
     heat: HeatSetting = field(default_factory=HeatSetting)
@@ -78,5 +81,5 @@ class LayerState:
         self.heat = replace(self.heat, kind=kind)
 
     def without(self, keys: Collection[str]) -> "LayerState":
-        """Return this state with some layers off."""
+        """Return a copy of this state in which the layers with these keys are switched off."""
         return LayerState({**self.visible, **dict.fromkeys(keys, False)}, self.heat, self.region_level)

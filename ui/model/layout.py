@@ -21,19 +21,19 @@ HEADER_ROW = 28
 HUD = 54
 SMALL_HUD = 38
 HUD_ROW = 42
-COLUMNS_FROM = 280  # minimum panel width for two rows of numbers, each number below its name
+COLUMNS_FROM = 280  # minimum panel width for several rows of numbers in columns, each number below its name
 TWO_ROWS_FROM = 400  # panel width from which at most two rows of numbers are used; narrower panels use up to three
-TWO_ROWS_BELOW = 900  # panel width below which most numbers need two rows; from it on, one row is enough
+TWO_ROWS_BELOW = 900  # panel width below which the numbers may need two rows; wider panels have all in one row
 MIN_MAP = 96
 SIDE_HUD = 206
-MIN_SIDE = 150  # minimum height of the column of numbers that a wide panel shows beside its map
-ONE_ROW_FROM = 1000  # window width from which the time line shares a row with the buttons; below, it has its own row
+MIN_SIDE = 150  # minimum height of a column of numbers to the right of the map, as wide panels have
+ONE_ROW_FROM = 1000  # window width from which the time line shares a row with the buttons, instead of its own row
 TIME_ROW = 46
 TIME_ROW_FROM = 480  # window height from which the time line can have its own row; below, it replaces the sliders
 NEARLY_ALIKE = 1.08  # ratio of map sizes up to which two arrangements of the panels count as equally good
-HOLLOW = 0.5  # minimum share of its area in a panel that a map must fill, because the rest of that area is black
-NARROW_HEADER = 200  # panel width below which name and state need two header rows, even if the map becomes lower
-LEGIBLE = 130  # panel width below which texts are cut off; narrower panels are rated lower, in proportion
+HOLLOW = 0.5  # share of a panel's map area that the map should fill at least; the rest of that area is black
+NARROW_HEADER = 200  # panel width below which name and state need two header rows, even if the map gets smaller
+LEGIBLE = 130  # panel width below which texts are cut off; arrangements with narrower panels are rated lower
 MAX_PANELS = 8
 MIN_PANELS_WIDTH = 480  # minimum width of all panels next to the sidebar; with less, the sidebar is hidden
 MIN_PANELS_WIDTH_READING = 320  # replaces MIN_PANELS_WIDTH while the sidebar shows a text to read, as in a lesson
@@ -58,7 +58,7 @@ class Layout:
     size: tuple[int, int]
     top_bar: Box
     sidebar: Box | None
-    sidebar_handle: Box | None  # None unless the sidebar is hidden although there is room for it
+    sidebar_handle: Box | None  # None unless the sidebar is hidden and there is room for it
     transport: Box
     panels: tuple[PanelBoxes, ...]
 
@@ -88,7 +88,7 @@ def lay_out(
         shows_sidebar: Show the sidebar if there is room.
         bare: Hide everything but the panels (F10).
         is_read: The sidebar shows text about the maps: a lesson or, in slow motion, the algorithm. The sidebar is then
-            kept in narrower windows, because a lesson drawn over the maps would hide what it explains.
+            shown even in narrow windows, because a lesson drawn over the maps would hide what it explains.
     """
 
     def px(units: float) -> int:
@@ -119,10 +119,11 @@ def lay_out(
 def best_panels(area: Box, count: int, gap: int, scale: float, map_size: tuple[int, int]) -> tuple[PanelBoxes, ...]:
     """Return the arrangement of panels that shows the largest maps.
 
-    Candidates are all column counts, each with the numbers below or to the right of the map.
+    Candidates are all numbers of columns, each with the agent's numbers below or to the right of the map.
 
-    Panels too narrow for their texts count less. Among plans with nearly equal maps, prefer headers with enough room,
-    then no empty tiles, maps that fill at least half of their area, and numbers below the map.
+    Arrangements with panels too narrow for their texts are rated lower. Among arrangements with nearly equal maps,
+    prefer headers with enough room, then no empty tiles, maps that fill at least half of their area, and numbers below
+    the map.
     """
     if count == 0:
         return ()
@@ -143,20 +144,20 @@ def _legible_share(panel: PanelBoxes, scale: float) -> float:
 
 
 def _is_header_crammed(panel: PanelBoxes, scale: float) -> bool:
-    """Return whether the panel's header has too little room."""
+    """Return whether the panel is too narrow for name and state in its one-row header."""
     return panel.whole[2] < scale * NARROW_HEADER and panel.header[3] <= round(HEADER * scale)
 
 
 def _zoom(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
-    """Return the pixels per cell when the whole map is shown."""
+    """Return the zoom in pixels per cell at which the panel shows the whole map."""
     return fitted(*map_size, panel.map[2], panel.map[3]).zoom
 
 
 def _defects_key(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tuple[bool, bool, bool, float]:
-    """Return a sort key of a plan's defects; smaller is better.
+    """Return a sort key for the defects of an arrangement of panels; smaller is better.
 
-    The key is: has empty tiles, has maps that fill less than half of their area, has numbers at the side of the map,
-    and the negated room for the map.
+    The key says whether there are empty tiles, whether maps fill less than half of their area, and whether numbers are
+    at the side of the map. Its last part is the negated room for the map.
     """
     columns, rows = len({panel.whole[0] for panel in plan}), len({panel.whole[1] for panel in plan})
     room = min(panel.map[2] / map_size[0] + panel.map[3] / map_size[1] for panel in plan)
@@ -164,7 +165,7 @@ def _defects_key(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tup
 
 
 def _filled(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
-    """Return the share of its area that the map fills."""
+    """Return the share of a panel's map area that the whole map fills."""
     zoom = _zoom(panel, map_size)
     return zoom * map_size[0] * zoom * map_size[1] / (panel.map[2] * panel.map[3])
 
@@ -185,7 +186,7 @@ def tiles(area: Box, count: int, columns: int, gap: int) -> list[Box]:
 
 
 def _panel(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
-    """Return a panel with the numbers below the map, in several rows if that does not make the map smaller."""
+    """Return the rects of a panel with the numbers below the map, in several rows if the map stays as large."""
     x, y, width, height = box
     header = round(HEADER * scale)
     hud = round(HUD * scale)
@@ -208,8 +209,8 @@ def _panel(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
 def _extra_number_rows(room: tuple[int, int], scale: float, map_size: tuple[int, int]) -> int:
     """Return how many rows of numbers to add below the first one.
 
-    A wide panel has all numbers in one row. A narrower one gets a second row if the map stays as large. A narrow panel
-    gets a second row if its map area stays higher than wide, and a third if the map stays as large.
+    A wide panel has all numbers in one row. A panel of medium width gets a second row if the map stays as large. A
+    narrow panel gets a second row if its map area stays higher than wide, and a third if the map stays as large.
     """
     width, height = room
     if width >= scale * TWO_ROWS_BELOW:
@@ -229,7 +230,7 @@ def _fits_without_shrinking(room: tuple[int, int], height: float, map_size: tupl
 
 
 def _panel_with_side(box: Box, scale: float, map_size: tuple[int, int]) -> PanelBoxes:
-    """Return a panel with the numbers to the right of the map, for panels much wider than their map.
+    """Return the rects of a panel with the numbers to the right of the map, for panels much wider than their map.
 
     A panel that is too small for that has its numbers below the map.
     """

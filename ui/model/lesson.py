@@ -2,7 +2,7 @@
 
     playing = LessonPlayer(lesson, lesson.ticks)
     playing.begin(session, player)          seek to the first step
-    playing.go_on(session, player)          run to the next step; if the run is on its way to a step, seek there
+    playing.go_on(session, player)          run to the next step, or seek there if the run is on its way already
     playing.go_back(session, player)        seek to the previous step
     playing.answer(place)                   answer the question of this step
     playing.look(session, player)           once a frame: pause a run that has reached its step
@@ -21,13 +21,13 @@ from ui.model.session import Session
 
 @dataclass
 class LessonPlayer:
-    """Lesson in progress."""
+    """Lesson in progress: its current step and the answers given so far."""
 
     lesson: Lesson
-    ticks: tuple[int, ...]  # tick at which each step is shown
+    ticks: tuple[int, ...]  # tick at which each step of the lesson is shown
     place: int = 0  # index of the current step
-    answers: dict[int, int] = field(default_factory=dict)  # index of the chosen answer, by index of the step
-    is_reason_new: bool = False  # the reason for an answer is shown but not yet scrolled into view
+    answers: dict[int, int] = field(default_factory=dict)  # index of a step -> index of the chosen answer
+    is_reason_new: bool = False  # whether the explanation of an answer must still be scrolled into view
     speed_before: int = 0  # speed that the user had set before the lesson, in ticks a second
 
     @property
@@ -50,7 +50,7 @@ class LessonPlayer:
 
     @property
     def open_answers(self) -> int:
-        """Return the number of answers that the user can choose from now; 0 without an unanswered question."""
+        """Return the number of answers that the user can choose from; 0 if the step has no unanswered question."""
         question = self.step.question
         return len(question.answers) if question is not None and self.answered is None else 0
 
@@ -66,7 +66,7 @@ class LessonPlayer:
         self._seek_to_step(session, player)
 
     def end(self, player: Player) -> None:
-        """Pause, and restore the speed that the user had set."""
+        """Pause the run, and restore the speed that the user had set before the lesson."""
         player.pause()
         player.set_speed(self.speed_before)
 
@@ -98,7 +98,7 @@ class LessonPlayer:
             player.pause()
 
     def _walk(self, session: Session, player: Player) -> None:
-        """Run to the tick of the current step; if the user has moved the run to another part, seek to that tick."""
+        """Run to the tick of the current step, or seek there unless the run is between the last step and this one."""
         if not (self.ticks[self.place - 1] <= session.tick < self.tick):
             self._seek_to_step(session, player)
             return
@@ -112,7 +112,7 @@ class LessonPlayer:
         player.seek(self.tick)
 
     def shows(self, session: Session) -> frozenset[PanelKey] | None:
-        """Return the keys of the panels that the current step shows; None if it shows all."""
+        """Return the keys of the panels that the current step shows; None if it shows all panels."""
         labels = self.lesson.shown_at(self.place)
         if labels is None:
             return None

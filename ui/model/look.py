@@ -1,4 +1,4 @@
-"""Appearance of a picture of a run: theme, layers, heat, visible part of the map.
+"""Appearance of a picture of a run: theme, layers, heat map, visible part of the map.
 
 Plain data, so that it can be sent and saved. It comes from the window (ui/panels/dressing.py), or from the `view` of a
 scenario file (`look_from_view`):
@@ -34,7 +34,7 @@ CELLS = Param("cells", float, 64.0, "cells that fit into the shorter side of a p
 REGION_LEVEL = Param("region_level", int, 0, "level of the regions drawn; 0: that of each agent", 0, 30)
 
 KEYS = ("theme", "layers", "heat", "region_level", "camera", "cameras", "scale", "sidebar", "speed")
-OTHER_KEYS = (SHOWN_KEY, FOCUS_KEY, ORDER_KEY)  # keys of a session in the same mapping (ui/model/saving.py)
+OTHER_KEYS = (SHOWN_KEY, FOCUS_KEY, ORDER_KEY)  # keys that a session adds to the `view` (ui/model/saving.py)
 
 
 @dataclass(frozen=True)
@@ -62,25 +62,25 @@ def part_of(camera: Camera, size: tuple[int, int], map_size: tuple[int, int]) ->
 
 @dataclass(frozen=True)
 class Look:
-    """Appearance of a picture."""
+    """Appearance of a picture of a run: theme, layers, cameras, panels and sidebar."""
 
     theme: str = "dark"
-    visible: Mapping[str, bool] = field(default_factory=dict)  # visibility of layers that differ from the default
+    visible: Mapping[str, bool] = field(default_factory=dict)  # layer -> whether it is on, if that is not the default
     heat: HeatSetting = field(default_factory=HeatSetting)
     region_level: int = 0  # level of the abstraction whose regions are drawn; 0: the level that each agent uses
     part: MapPart | None = None  # part of the map visible in every panel; None: the whole map
-    # visible part of the map, by panel, for the panels in which it differs from `part`
+    # panel -> visible part of the map, for panels that do not show `part`
     own_parts: Mapping[PanelKey, MapPart | None] = field(default_factory=dict)
-    follows: bool = False  # whether the camera follows the agent
-    scale: float | None = None  # factor for the size of texts and lines; None: chosen by the size of the picture
-    tab: str | None = "layers"  # tab of the sidebar; None: no sidebar
-    order: tuple[PanelKey, ...] = ()  # keys of the first panels in display order; panels that are not listed follow
-    front: int = 0  # index of panel A of a heat map A - B
+    follows: bool = False  # whether the camera of each panel follows its agent
+    scale: float | None = None  # factor for the size of texts and lines; None: derived from the size of the picture
+    tab: str | None = "layers"  # shown tab of the sidebar; None: no sidebar
+    order: tuple[PanelKey, ...] = ()  # keys of the first panels in display order; all other panels follow
+    front: int = 0  # index of panel A in a heat map of the difference A - B
     only: PanelKey | None = None  # key of the one panel that is shown; None: all panels
     speed: int = 30  # ticks a second on the speed slider, if the whole window is drawn
     pinned: tuple[int, int] | None = None  # cell shown in the inspector
-    keys: Mapping[str, str] = field(default_factory=dict)  # key of each command, as buttons of a whole window show them
-    mode: str | None = None  # playback state that the window shows; None: running, until the run is over
+    keys: Mapping[str, str] = field(default_factory=dict)  # command id -> keyboard key that buttons of the window show
+    mode: str | None = None  # playback state that the window shows; None: "running", until the run is over
     left_out: frozenset[str] = frozenset()  # layers that are switched on but not drawn on the maps
 
     def layer_state(self) -> LayerState:
@@ -94,7 +94,7 @@ class Look:
 
 
 def look_from_view(view: Mapping[str, Any], layers: Collection[str], where: str = "view") -> Look:
-    """Return the look that a scenario asks for.
+    """Return the appearance that the `view` of a scenario describes.
 
     Args:
         view: The `view` of the scenario.
@@ -102,7 +102,7 @@ def look_from_view(view: Mapping[str, Any], layers: Collection[str], where: str 
         where: Name of `view` in messages.
 
     Raises:
-        ConfigError: Some entries are not valid; it names all of them.
+        ConfigError: Some entries are not valid; the error names all of them.
     """
     reader = _LookReader(where, layers)
     look = reader.look(view)
@@ -209,7 +209,7 @@ def _named(param: Param, name: str) -> Param:
 
 
 def view_of(look: Look) -> dict[str, Any]:
-    """Return the look as the `view` of a scenario, without values that are defaults."""
+    """Return an appearance as the `view` mapping of a scenario, without values that are defaults."""
     usual = Look()
     view: dict[str, Any] = {}
     if look.theme != usual.theme:

@@ -1,4 +1,4 @@
-"""Context menu, opened by the right button or the menu key.
+"""Context menu, opened with the right mouse button or the menu key.
 
 This module does not use pygame.
 """
@@ -11,7 +11,7 @@ Action = Callable[[], None]
 
 @dataclass(frozen=True)
 class MenuItem:
-    """Item of a context menu; `key` is its shortcut, if it has one."""
+    """Item of a context menu; `key` is its keyboard shortcut, or "" if it has none."""
 
     label: str
     action: Action
@@ -20,7 +20,7 @@ class MenuItem:
 
 @dataclass
 class Menu:
-    """Open context menu."""
+    """Open context menu with the index of its selected item."""
 
     title: str
     items: Sequence[MenuItem]

@@ -40,22 +40,22 @@ _MARKS = {
 
 @dataclass(frozen=True)
 class Moment:
-    """Notable moment of one panel, with a tick to seek to."""
+    """Notable moment of the run in one panel, with its tick."""
 
     tick: int
     title: str
     text: str
-    panel: PanelKey  # panel that the moment belongs to
+    panel: PanelKey  # panel of the agent to which the moment belongs
 
 
 def moments_of(session: Session) -> list[Moment]:
-    """Return the moments of the recorded run on screen: for each kind, that of the agent with the largest value."""
+    """Return the notable moments of the recorded run: for each kind, the most extreme one of all agents on screen."""
     found = [_largest_scrub_moment(session), _tick(session), _dearest_restart_moment(session), first_parting(session)]
     return [moment for moment in found if moment is not None]
 
 
 def first_parting(session: Session) -> Moment | None:
-    """Return the first difference of the two compared panels; None if there is none.
+    """Return the first tick at which the two compared panels (A and B) differ, as a moment; None if there is none.
 
     The panels show two agents of one branch, or belong to two branches, which are then compared as a whole.
     """
@@ -74,12 +74,12 @@ def first_parting(session: Session) -> Moment | None:
 
 
 def _record(session: Session, panel: Panel) -> Record:
-    """Return the record of the agent of a panel."""
+    """Return the recorded ticks of the agent of a panel."""
     return session.run.tree[panel.key.branch].timeline.records[panel.key.agent]
 
 
 def _records(session: Session) -> Iterator[tuple[Panel, Record]]:
-    """Yield the panels of single agents with their records."""
+    """Yield each panel that shows a single agent, with the recorded ticks of the agent."""
     for panel in session.run.panels:
         if panel.crowd is None:
             yield panel, _record(session, panel)
@@ -133,7 +133,7 @@ def _difference_text(session: Session, found: Parting, names: tuple[str, str]) -
 
 
 def _value(session: Session, what: str, value: int) -> str:
-    """Return a differing value of an agent as text; `what` names the kind of value."""
+    """Return a value in which two agents differ as text; `what` is the kind of value, such as "cell" or "phase"."""
     if what in ("cell", "start"):
         return _at(session, value)
     if what == "phase":
@@ -142,7 +142,7 @@ def _value(session: Session, what: str, value: int) -> str:
 
 
 def _marks(marks: int) -> str:
-    """Return the marks of a tick in words."""
+    """Return the events marked in a tick as text, such as "a back-move and a restart"."""
     words = [word for mark, word in _MARKS.items() if marks & mark]
     return " and ".join(words) or "nothing of the kind"
 

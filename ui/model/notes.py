@@ -1,4 +1,4 @@
-"""Notes on the first example, shown one after the other.
+"""Notes that explain the first example, shown one after the other.
 
     notes = Notes(settings.closed_notes)    closed notes are not shown again
     notes.look(session)                     once a frame: show the next note when its event happens
@@ -19,9 +19,9 @@ from ui.model.wording import ENDED
 
 @dataclass(frozen=True)
 class Note:
-    """Note on the first example, with the event that makes it appear."""
+    """Text that explains the first example, with the event that makes it appear."""
 
-    key: str  # key by which the settings remember that the note was closed
+    key: str  # id under which the settings store that the note was closed
     points_at: Highlight
     text: str
     is_due: Callable[[WalkerView], bool]
@@ -90,7 +90,7 @@ class Notes:
     """Notes on the first example that the user has not closed yet, and the one that is shown now."""
 
     def __init__(self, closed: list[str]) -> None:
-        """Begin with the notes that the user has not closed.
+        """Select the notes that the user has not closed yet.
 
         Args:
             closed: Keys of the notes that the user has closed; `close` appends to this list.
@@ -100,7 +100,7 @@ class Notes:
         self.shown: Note | None = None
 
     def look(self, session: Session) -> None:
-        """Show the next note if its event has happened, and hide one whose agent has finished; called once a frame."""
+        """Show the next note if its event has happened, and hide a note that no longer applies; called once a frame."""
         if session.run.is_seeking:
             return
         views = {panel.view.label: panel.view for panel in session.run.panels}

@@ -1,6 +1,6 @@
 """User-defined agents in the window: when their file is saved again, the run is repeated in a new branch.
 
-Files are polled, and a change is detected by their text. This module does not use pygame.
+The files are polled; a file that was saved without a change of its text has no effect. This module does not use pygame.
 """
 
 import time
@@ -22,12 +22,12 @@ class OwnAgents:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._looked_s = 0.0  # time of the last check of the files
-        # modification time in ns and size in bytes of each file at the last check, by key of its agent
+        self._looked_s = 0.0  # time of the last check of the files, in seconds (time.monotonic)
+        # key of an agent -> modification time in ns and size in bytes of its file at the last check
         self._seen: dict[str, tuple[int, int]] = {}
 
     def look(self) -> None:
-        """Repeat the run with the new version of an agent if its file was saved; called once a frame.
+        """Repeat the run with the new version of an agent if its file has changed; called once a frame.
 
         Raises:
             ConfigError: The new version is not valid; the old version stays in use.
@@ -66,7 +66,7 @@ class OwnAgents:
                 )
 
     def take(self, path: str) -> None:
-        """Load the agent file that the user dropped on the window or named, and put its agent on the start."""
+        """Load an agent file that the user dropped on the window or opened, and put its agent on the start cell."""
         spec = own_files.load(path)
         self._is_changed(spec.key)
         if agent_edits.add(self.session, AgentConfig(spec.key)):
@@ -75,7 +75,7 @@ class OwnAgents:
             )
 
     def put_named(self) -> None:
-        """Add the agents named on the command line to a run that has none of their kind."""
+        """Add the user-defined agents named on the command line, except those that the run has already."""
         there = {walker.spec.key for walker in self.session.run.world.walkers}
         for key in own_files.LOADED:
             self._is_changed(key)
@@ -87,7 +87,7 @@ def run_anew(session: Session, key: str, version: str, name: str) -> Branch | No
     """Repeat the focused run with another version of an agent, in a new branch from tick 0 to the current tick.
 
     Returns:
-        The new branch; None if the run has no agent of this kind, or all have this version.
+        The new branch; None if no agent of the run is of this kind with another version.
     """
     before, agent = session.run.tree[session.run.front], session.focused_key.agent
     walkers = [w for w in before.timeline.world.walkers if w.spec.key == key and w.params[VERSION] != version]

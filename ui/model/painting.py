@@ -12,11 +12,11 @@ from ui.model.session import Session
 
 
 def paint(session: Session, cells: Iterable[int], *, block: bool) -> None:
-    """Block or free cells, as part of the open stroke (undo entry of a drag) or as a stroke of their own."""
+    """Block or free cells. During a drag, they belong to its undo entry; otherwise they are an entry of their own."""
     world = session.run.world
     wanted = tuple(c for c in dict.fromkeys(cells) if world.grid.is_free(c) == block)
     stood_on = {walker.position: walker.label for walker in world.walkers}
-    if block and wanted and all(cell in stood_on for cell in wanted):  # the command would have no effect
+    if block and wanted and all(cell in stood_on for cell in wanted):  # cells under agents cannot be blocked
         session.told.messages.append(f"{world.grid.xy(wanted[0])} stays free: {stood_on[wanted[0]]} is on it")
     elif wanted:
         session.do(commands.EditCells(blocked=wanted) if block else commands.EditCells(freed=wanted))
@@ -31,7 +31,7 @@ def move_goal(session: Session, cell: int) -> None:
 
 
 def take_edits_back(session: Session) -> bool:
-    """Restore the map as it was opened; return False if it is unchanged."""
+    """Restore the map to what it was when it was opened; return False if it had no edits."""
     grid = session.run.world.grid
     changed = np.flatnonzero(grid.terrain.reshape(-1) != grid.original.reshape(-1))
     if changed.size:

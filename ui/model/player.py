@@ -1,4 +1,4 @@
-"""Passing of time in the window: running, playing backwards, slow motion by expansions, and "run until".
+"""Playback in the window: running, playing backwards, slow motion by single expansions, and "run until".
 
 This module does not use pygame.
 """
@@ -9,14 +9,14 @@ from collections.abc import Callable
 from ui.model.clock import AS_FAST_AS_POSSIBLE, StepClock
 from ui.model.session import Session
 
-TICKING_SHARE = 0.5  # maximum share of the time of a frame that computing ticks may take
+TICKING_SHARE = 0.5  # maximum share of the time of a frame for computing ticks
 _MAX_TICKS_AT_ONCE = 64  # maximum ticks to compute between two checks of the deadline of the frame
-MAX_PUT_OFF = 6  # maximum frames that a due tick is postponed while a keyframe is being read: a tenth of a second
-PATIENCE = 2  # postponed frames after which the thread that reads the keyframe stops yielding to others
+MAX_PUT_OFF = 6  # maximum frames by which a due tick is postponed while a keyframe is being read: a tenth of a second
+PATIENCE = 2  # number of postponed frames after which the thread that reads the keyframe stops yielding to the window
 
 
 def _ignore_seek() -> None:
-    """Do nothing: the default callback for seeks, as no video is being recorded."""
+    """Do nothing: the default callback for seeks, while no video is being recorded."""
 
 
 class Player:
@@ -27,14 +27,14 @@ class Player:
         self.clock = StepClock()
         self.speed = self.last_speed = speed
         self.is_slow_motion = self.is_backwards = False
-        self.reveal: int | None = None  # number of expansions of the last tick shown in slow motion; None: all
-        self.until_command: str | None = None  # command that started the current "run until"
+        self.reveal: int | None = None  # number of expansions of the last tick that slow motion shows so far; None: all
+        self.until_command: str | None = None  # id of the command that started the current "run until"
         # text shown instead of the playback state, for pictures that show the state of another window
         self.word: str | None = None
         self.held_glide: float | None = None  # fixed value of `glide` for pictures; None: computed from the clock
-        self.cut: Callable[[], None] = _ignore_seek  # callback when the user seeks to another tick
+        self.cut: Callable[[], None] = _ignore_seek  # callback before the user's seeks, for a video being recorded
         self._frames_put_off = 0  # consecutive frames in which due ticks were postponed
-        self._has_reached_pause = False  # whether this frame reached the pause tick of the scenario
+        self._has_reached_pause = False  # whether this frame reached the tick at which the scenario pauses the run
         self.may_put_off = False
         """Whether a due tick may be postponed to a later frame while a keyframe is being read.
 
@@ -57,7 +57,7 @@ class Player:
         self.is_backwards = True
 
     def seek(self, tick: int) -> None:
-        """Pause, and begin to seek to another tick; replaying the ticks up to it may take several frames."""
+        """Pause, and begin to seek to another tick; replaying the ticks before it may take several frames."""
         self.pause()
         self.reveal = None
         self.cut()
@@ -83,7 +83,7 @@ class Player:
         return self.until_command == command_id and self.session.until is not None
 
     def step_expansion(self) -> None:
-        """Show one more expansion of this tick in slow motion, or advance to the next tick."""
+        """Show the next expansion of the last tick in slow motion; after its last expansion, advance by a tick."""
         if self.reveal is not None and self.reveal < self.last_expansions:
             self.reveal += 1
         else:
@@ -92,7 +92,7 @@ class Player:
 
     @property
     def last_expansions(self) -> int:
-        """Return the maximum number of expansions of an agent in the last tick."""
+        """Return the number of expansions in the last tick of the agent that expanded most."""
         return max((int(p.view.rows[-1].expanded) for p in self.session.run.panels if p.view.rows.size), default=0)
 
     @property
@@ -102,14 +102,14 @@ class Player:
 
     @property
     def glide(self) -> float:
-        """Return the position of agents between their last cell (0.0) and their current one (1.0)."""
+        """Return where agents are drawn between their previous cell (0.0) and their current cell (1.0)."""
         if self.held_glide is not None:
             return self.held_glide
         return 1.0 if self.is_slow_motion else self.clock.fraction
 
     @property
     def is_going(self) -> bool:
-        """Return whether another tick will be shown without further input."""
+        """Return whether another tick will be shown without further input: a run or a seek is in progress."""
         return self.clock.is_running or self.session.run.is_seeking
 
     def doing(self) -> str:
@@ -160,14 +160,14 @@ class Player:
 
     @property
     def _must_wait_for_keyframe(self) -> bool:
-        """Return whether to postpone due ticks by a frame, for a keyframe being read; at most MAX_PUT_OFF times."""
+        """Return whether due ticks have to wait another frame because a keyframe is being read."""
         return self.may_put_off and self._frames_put_off < MAX_PUT_OFF and self.session.run.is_being_read
 
     def look_for_the_end(self) -> str | None:
         """Pause if the world is over, a "run until" has ended or the scenario pauses the run at this tick.
 
         Returns:
-            The text to show about the end of a "run until" or about the pause; None if there is none.
+            Message to the user about the reason for the pause; None if there is none.
         """
         message = self._check_run_until()
         until = self.session.run.scenario.until
@@ -185,7 +185,7 @@ class Player:
         return message
 
     def _advance(self, ticks: int, most_s: float) -> None:
-        """Advance the due ticks until the deadline; drop the other due ticks, so that no frame is late."""
+        """Compute due ticks until the deadline of the frame; drop the other due ticks, so that no frame is late."""
         deadline = time.perf_counter() + most_s
         while ticks > 0 and time.perf_counter() < deadline:
             batch_size = min(ticks, _MAX_TICKS_AT_ONCE)
@@ -201,7 +201,7 @@ class Player:
             self.session.begin_seek(self.session.tick - ticks)
 
     def _check_run_until(self) -> str | None:
-        """End the "run until" in progress if it is met or the run is over, and return the text to show about it."""
+        """End a "run until" whose condition is met or whose run is over; return the message to show, or None."""
         session, until = self.session, self.session.until
         is_met = session.is_stopped_by_rule
         if until is None or not (is_met or session.run.is_over):

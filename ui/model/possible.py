@@ -1,4 +1,4 @@
-"""Reasons why a command is not available now, for its button and its tooltip.
+"""Reasons why a command is not available now, which its disabled button and its tooltip show.
 
 This module does not use pygame.
 """

@@ -1,4 +1,4 @@
-"""Export of the focused agent's run as a search trace for Posthoc; the run is repeated in the background.
+"""Export of an agent's run as a search trace for Posthoc, a viewer of searches; the run is repeated in the background.
 
 This module does not use pygame.
 """
@@ -20,7 +20,7 @@ def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Call
 
     Args:
         timeline: Timeline to export.
-        agent: Agent whose search is traced.
+        agent: Number of the agent whose search is exported.
         path: File to write.
     """
     setup, until = timeline.setup, timeline.tick
@@ -43,7 +43,7 @@ def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Call
 
 
 def _advance_until_agent_joins(world: World, agent: int, until: int) -> Walker:
-    """Advance the world until the agent is on the map, and return the agent."""
+    """Advance the world until the agent has joined the run, at most to tick `until`, and return the agent."""
     while world.walker(agent) is None and world.tick < until and world.advance(1):
         pass
     world.apply_now()

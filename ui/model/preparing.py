@@ -20,7 +20,7 @@ def agents_of(scenario: Scenario) -> tuple[AgentConfig, ...]:
 
 
 def needs_data(agents: Iterable[AgentConfig]) -> bool:
-    """Return whether any of the agents needs data that is computed before it walks."""
+    """Return whether any of the agents needs data, such as a database, that must be computed before it walks."""
     return is_anything_needed(agents, BY_KEY)
 
 
@@ -29,7 +29,7 @@ def prepare(scenario: Scenario, told: Told) -> None:
 
     Args:
         scenario: The scenario.
-        told: Progress callback.
+        told: Callback that gets the progress from 0 to 1.
     """
     prepare_agents(agents_of(scenario), scenario.grid, (scenario.start_cell, scenario.goal_cell), told)
 
@@ -41,7 +41,7 @@ def prepare_agents(agents: Iterable[AgentConfig], grid: Grid, ends: tuple[int, i
         agents: The agents.
         grid: The map, which must not be edited meanwhile.
         ends: Cells of the shared start and goal.
-        told: Progress callback.
+        told: Callback that gets the progress from 0 to 1.
     """
     for step in preparing(agents, BY_KEY, grid, ends, time.perf_counter):
         told(step.share)

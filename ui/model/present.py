@@ -1,4 +1,4 @@
-"""Current values of settings, to detect commands that would set the same value again and need not be recorded."""
+"""Detection of commands that would set a setting to its current value, which need not be recorded."""
 
 from sim import commands
 from sim.commands import Command
@@ -6,10 +6,10 @@ from sim.world import World
 
 
 def as_set(world: World, command: Command) -> Command | None:
-    """Return the command of the same kind that sets the current value of the same setting.
+    """Return the command that would set the setting changed by `command` to its current value.
 
     Returns:
-        The command; None if the given command sets no value, such as a stroke, or if its agent does not exist.
+        The command; None if `command` does not change a setting (but the map, for example) or its agent does not exist.
     """
     match command:
         case commands.SetBudget(_, None):
@@ -30,7 +30,7 @@ def as_set(world: World, command: Command) -> Command | None:
 
 
 def _command_for_group_value(world: World, group: str, told: commands.Told) -> Command | None:
-    """Return the command that sets the value that all agents of a group have; None if their values differ."""
+    """Return the command that would set a setting of a group to its current value; None if its agents differ in it."""
     match told:
         case commands.SetBudget():
             budgets = {walker.budget for walker in world.walkers if walker.config.group == group}

@@ -1,9 +1,9 @@
-"""Lines of an algorithm that a tick carried out, for slow motion. The lines themselves are in algorithms.py.
+"""Lines of pseudocode that an agent executed in a tick, for slow motion. The pseudocode itself is in algorithms.py.
 
-    read(view, before, shown)       Reading: all lines, those carried out, and the current one; None for an agent
-                                    without lines. `shown`: number of expansions shown so far, None: all
+    read(view, before, shown)       Reading: all lines, the executed lines, and the current line; None for an agent
+                                    without pseudocode. `shown`: number of expansions shown so far, None: all
 
-Which lines were carried out is derived from the row of the tick in the agent's log and from the values that it shows.
+The executed lines are derived from the row of the tick in the agent's log and from the state that the agent shows.
 """
 
 from collections.abc import Callable
@@ -18,15 +18,15 @@ from ui.model.algorithms import Line, lines_of
 
 @dataclass(frozen=True)
 class Reading:
-    """Lines of an algorithm, with those that a tick carried out."""
+    """Pseudocode of an agent's algorithm, with the lines that the agent executed in a tick."""
 
     lines: tuple[Line, ...]
-    at: int  # index in `lines` of the line that is marked as current; -1: none
-    done: frozenset[int]  # indices in `lines` of the lines carried out in this tick so far
+    at: int  # index in `lines` of the current line; -1: none
+    done: frozenset[int]  # indices in `lines` of the lines executed in this tick so far
 
 
 def read(view: WalkerView, before: int, shown: int | None = None, tick: int | None = None) -> Reading | None:
-    """Return the lines that a tick carried out; None for an agent without lines.
+    """Return the pseudocode of an agent with the lines executed in a tick; None for an agent without pseudocode.
 
     Args:
         view: The agent after the tick.
@@ -47,7 +47,7 @@ def read(view: WalkerView, before: int, shown: int | None = None, tick: int | No
 
 
 def keys_of(view: WalkerView, before: int) -> list[str]:
-    """Return the keys of the lines that the last tick carried out, in order. The last key tells how the tick ended."""
+    """Return the keys of the lines executed in the last tick, in order; the last key is that of the current line."""
     row = view.rows[-1]
     if int(row.marks) & log.TRIAL:
         return []  # the agent did nothing: it was put back to its start for the next trial
@@ -56,7 +56,7 @@ def keys_of(view: WalkerView, before: int) -> list[str]:
 
 
 def _reached_keys(view: WalkerView, keys: list[str], shown: int) -> list[str]:
-    """Return the keys of the lines that the tick reached after `shown` expansions."""
+    """Return the keys of the lines that the tick has reached when `shown` of its expansions are shown."""
     seen = 0
     for key, expansions in _expanding_lines(view, keys):
         seen += expansions
@@ -66,7 +66,7 @@ def _reached_keys(view: WalkerView, keys: list[str], shown: int) -> list[str]:
 
 
 def _expanding_lines(view: WalkerView, keys: list[str]) -> list[tuple[str, int]]:
-    """Return the keys of the lines that expand cells, each with its number of expansions."""
+    """Return the executed lines that expand cells, as pairs (key of the line, number of its expansions)."""
     expanded = int(view.rows[-1].expanded) if view.rows.size else 0
     if view.spec.key in _TWO_EXPANDING_LINES and all(key in keys for key in _TWO_EXPANDING_LINES[view.spec.key][:2]):
         first, second, share = _TWO_EXPANDING_LINES[view.spec.key]
@@ -84,15 +84,15 @@ _TWO_EXPANDING_LINES: dict[str, tuple[str, str, Callable[[WalkerView], int]]] = 
 
 
 def _expanded(view: WalkerView) -> list[str]:
-    """Return the line that expands cells if the tick has expanded any."""
+    """Return the key of the line that expands cells if the agent has expanded any in this tick, else an empty list."""
     return ["expand"] if int(view.rows[-1].expanded) else []
 
 
 def _lrta(view: WalkerView, before: int) -> list[str]:
-    """Return the lines of a tick of LRTA*.
+    """Return the keys of the lines executed in a tick of LRTA*.
 
-    A tick with expansions but without a move has proved that there is no path to the goal or to the subgoal. It may
-    have seen no cell to choose.
+    A tick with expansions but without a move has proved that there is no path to the goal or to the subgoal. In such a
+    tick the agent may have seen no cell to choose.
     """
     if not int(view.rows[-1].expanded):
         return ["no_path"] if view.status is Status.NO_PATH else []
@@ -101,7 +101,7 @@ def _lrta(view: WalkerView, before: int) -> list[str]:
 
 
 def _p_lrta(view: WalkerView, before: int) -> list[str]:
-    """Return the lines of a tick of P LRTA*: the first update is of its own cell, the others of queued cells."""
+    """Return the keys of the lines executed in a tick of P LRTA*, which updates its own cell and then queued cells."""
     updates = int(view.rows[-1].expanded)
     if not updates:
         return ["no_path"] if view.status is Status.NO_PATH else []
@@ -110,13 +110,16 @@ def _p_lrta(view: WalkerView, before: int) -> list[str]:
 
 
 def _depth_lrta_lines(view: WalkerView, before: int) -> list[str]:
-    """Return the lines of LRTA* with a depth chosen in each tick; only DT LRTA* expands cells to choose it."""
+    """Return the keys of the lines executed by an LRTA* that chooses its lookahead depth in each tick.
+
+    Only DT LRTA* expands cells for that choice.
+    """
     asked = ["probe", "ask"] if view.spec.key == "dt-lrta" else ["ask"]
     return [*(asked if _expanded(view) else []), *_lrta(view, before)]
 
 
 def _noted(view: WalkerView, *keys: str) -> list[str]:
-    """Return the given keys that are among the notes of the agent; each of these notes is also the key of a line."""
+    """Return those of the given line keys that the agent has noted as events of this tick."""
     return [key for key in keys if key in view.agent.notes]
 
 
@@ -126,7 +129,7 @@ def _d_lrta(view: WalkerView, before: int) -> list[str]:
 
 
 def _reentered(view: WalkerView) -> list[str]:
-    """Return the line of a re-entry if the tick is marked as one."""
+    """Return the key of the line for a re-entry if the tick is marked as one, else an empty list."""
     return ["reenter"] if int(view.rows[-1].marks) & log.REENTERED else []
 
 
@@ -136,7 +139,7 @@ def _knn_lrta(view: WalkerView, before: int) -> list[str]:
 
 
 def _pr_lrta(view: WalkerView, before: int) -> list[str]:
-    """Return the lines of a tick of PR LRTA*.
+    """Return the keys of the lines executed in a tick of PR LRTA*.
 
     A tick that expands cells plans a leg and makes its first move. Without regions the agent moves by LRTA*.
     """
@@ -156,7 +159,7 @@ def _leg_planning_lines(view: WalkerView) -> list[str]:
 
 
 def _local_search(view: WalkerView, before: int) -> list[str]:
-    """Return the lines of a tick of a local search, which learns from its open cells unless none is left."""
+    """Return the keys of the lines executed in a tick of a local search, which learns unless no open cell is left."""
     is_over, search = view.status is Status.NO_PATH, view.agent.search
     if not int(view.rows[-1].expanded):
         return ["no_path"] if is_over else _walk(view, before)
@@ -167,10 +170,10 @@ def _local_search(view: WalkerView, before: int) -> list[str]:
 
 
 def _ribs(view: WalkerView, before: int) -> list[str]:
-    """Return the lines of a tick of RIBS.
+    """Return the keys of the lines executed in a tick of RIBS.
 
-    After an expansion that does not raise the limit, the agent moves. All expansions of a tick but the last have
-    therefore raised the limit.
+    After an expansion that does not raise the limit, the agent moves. Therefore all expansions of a tick but the last
+    have raised the limit.
     """
     row, groups = view.rows[-1], view.agent.groups
     raised = ["limit"] if int(row.expanded) > 1 else []
@@ -189,14 +192,14 @@ def _time_bounded(view: WalkerView, before: int) -> list[str]:
     if view.status in (Status.NO_PATH, Status.GAVE_UP):
         return [*_expanded(view), "no_path"]
     made = ["path"] if int(view.rows[-1].expanded) else []
-    found = ["found"] if made and view.agent.best == view.goal else []  # found in this tick: later ticks expand nothing
+    found = ["found"] if made and view.agent.best == view.goal else []  # `made` is empty in later ticks
     return [*_expanded(view), *found, *made, *_walk(view, before)]
 
 
 def _tba(view: WalkerView, before: int) -> list[str]:
-    """Return the lines of a tick of TBA*.
+    """Return the keys of the lines executed in a tick of TBA*.
 
-    The agent itself notes events that its row does not show, such as the end of a trace.
+    The agent notes those events that the row of its log does not show, such as the end of a trace.
     """
     if view.status is Status.NO_PATH:
         return [*_expanded(view), "no_path"]
@@ -206,7 +209,7 @@ def _tba(view: WalkerView, before: int) -> list[str]:
 
 
 def _waiting(view: WalkerView, before: int) -> list[str]:
-    """Return the lines of a tick of an agent that moves only once it has a path.
+    """Return the keys of the lines executed in a tick of an agent that waits until it has a path.
 
     The agent follows the parents in the tick that finds the goal. Delayed A* follows them over several ticks and moves
     to and fro until it has a path. In a tick without a move, the current line is the one that the search reached.
@@ -222,17 +225,17 @@ def _waiting(view: WalkerView, before: int) -> list[str]:
 
 
 def _lines_with_end(view: WalkerView, done: list[str], walked: list[str]) -> list[str]:
-    """Return the lines `done` with the one that ended the tick: no path, a move, or an expansion to be continued."""
+    """Return the keys `done` and the key of the line that ended the tick: no path, a move, or a further expansion."""
     if view.status is Status.NO_PATH:
         return [*done, "no_path"]
     return [*done, *(walked or _expanded(view))]
 
 
 def _ida(view: WalkerView, before: int) -> list[str]:
-    """Return the lines of a tick of IDA*.
+    """Return the keys of the lines executed in a tick of IDA*.
 
-    The limit rises, and the search backtracks, between expansions: before the last one, unless the agent notes
-    otherwise.
+    The agent notes whether the limit has risen, whether the search has backtracked, and whether the tick ended with
+    that instead of an expansion.
     """
     done = [*_expanded(view), *_noted(view, "limit", "back")]
     if view.status is Status.GAVE_UP:
@@ -248,7 +251,7 @@ def _dstar_lite(view: WalkerView, before: int) -> list[str]:
 
 
 def _pra(view: WalkerView, before: int) -> list[str]:
-    """Return the lines of a tick of PRA*, which plans first among regions, then among cells.
+    """Return the keys of the lines executed in a tick of PRA*, which plans first among regions, then among cells.
 
     A plan can begin and end in one tick.
     """
@@ -263,7 +266,7 @@ def _pra(view: WalkerView, before: int) -> list[str]:
 
 
 def _walk(view: WalkerView, before: int) -> list[str]:
-    """Return the line of the move of a tick, if there was one."""
+    """Return the key of the line that moved the agent, "back" or "follow"; an empty list if it did not move."""
     if view.position == before:
         return []
     return ["back"] if int(view.rows[-1].marks) & log.BACK_MOVE else ["follow"]
@@ -293,4 +296,4 @@ _BY_KIND: dict[str, Callable[[WalkerView, int], list[str]]] = {
     "pr-lrta": _pr_lrta,
 }
 READ_KINDS = tuple(_BY_KIND)
-"""Kinds of agents whose ticks can be read."""
+"""Kinds of agents for which `read` finds the executed lines."""

@@ -1,10 +1,10 @@
 """Thread that reads keyframes while the window draws, presents and waits.
 
-The window has priority. The reader yields after each fifth of a millisecond (sim/kernels/pace.py) so that frames are
-not late. Where threads can choose their processors (Linux), the window stays on its processor, and the reader on the
-others, until the end of the frame in which the reading begins. Otherwise both would soon share a processor, because the
-system moves a woken thread close to the one that woke it. The restriction ends with that frame: after it, the window's
-processor is idle, and on a busy machine it may be the only idle one.
+The window has priority: so that frames are not late, the reader yields after each fifth of a millisecond
+(sim/kernels/pace.py). Where threads can choose their processors (Linux), the window stays on its processor, and the
+reader on the others, until the end of the frame in which the reading begins. Otherwise both would soon share a
+processor, because the system moves a woken thread close to the one that woke it. The restriction ends with that frame,
+because then the window's processor is idle, and on a busy machine it may be the only idle one.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ _R = TypeVar("_R")
 class _SeparatedThreads(NamedTuple):
     """Two threads that are temporarily restricted to different processors."""
 
-    threads: tuple[int, int]  # native ids of the calling thread and of the reader thread
+    threads: tuple[int, int]  # native thread ids: that of the calling thread, and that of the reader thread
     allowed: set[int]  # processors that both threads may use when the restriction is lifted
 
 
@@ -43,7 +43,7 @@ class Reader(ThreadPoolExecutor):
         return future
 
     def let_go(self) -> None:
-        """Lift the restriction of both threads to their processors, at the end of the reading or of the frame.
+        """Let both threads use all processors again, at the end of the reading or of the frame.
 
         Otherwise threads and processes that the window starts, such as a video encoder, would inherit its restriction.
         """
@@ -51,7 +51,7 @@ class Reader(ThreadPoolExecutor):
         if separation is None:
             return
         for thread in separation.threads:
-            with suppress(OSError):  # the thread has ended
+            with suppress(OSError):  # the thread may have ended already
                 os.sched_setaffinity(thread, separation.allowed)
 
     def _begin(self) -> None:
@@ -61,21 +61,21 @@ class Reader(ThreadPoolExecutor):
     def _separate_threads(self) -> None:
         if self._thread is None or self._processor is None:
             return
-        with suppress(OSError):  # choosing processors is not permitted
+        with suppress(OSError):  # the system may not permit threads to choose their processors
             calling_thread, allowed = threading.get_native_id(), os.sched_getaffinity(0)
             own_processor = {self._processor()}
             if own_processor < allowed:
                 try:
                     os.sched_setaffinity(self._thread, allowed - own_processor)
                     os.sched_setaffinity(calling_thread, own_processor)
-                finally:  # set only after the calls: the callback of an earlier reading may call let_go() in between
+                finally:  # set last, because the callback of an earlier reading may call let_go() meanwhile
                     self._separation = _SeparatedThreads((calling_thread, self._thread), allowed)
 
 
 def _current_processor() -> Callable[[], int] | None:
-    """Return the function that returns the processor of the calling thread; None if the system has none.
+    """Return a function that returns the number of the processor on which its caller runs; None if there is none.
 
-    Python has no such function before 3.13.
+    The function is taken from the C library, because the `os` module has no such function.
     """
     return getattr(ctypes.CDLL(None), "sched_getcpu", None) if sys.platform == "linux" else None
 

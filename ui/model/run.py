@@ -56,10 +56,10 @@ class Panel:
     """Content of one panel: a single agent of a world on screen, or a crowd, identified by its first agent."""
 
     key: PanelKey
-    world: World  # world that contains the agent: that of the branch `key.branch`
-    snapshot: Snapshot  # values of `world` at the tick shown, for drawing
-    view: WalkerView  # values of the agent; for a crowd, one view with the total numbers of all its agents
-    branch: str = ""  # name of the branch if several branches are shown, else ""
+    world: World  # world of the branch `key.branch`, which contains the agent
+    snapshot: Snapshot  # state of `world` at the tick shown, for drawing
+    view: WalkerView  # state of the agent; for a crowd, the total numbers of all its agents in the form of one agent
+    branch: str = ""  # name of the panel's branch if several branches are shown, else ""
     crowd: Crowd | None = None  # the crowd if the panel shows all agents of a group
     member: WalkerView | None = None  # crowd member whose search, path and trail are drawn
 
@@ -70,13 +70,13 @@ class Panel:
 
     @property
     def subject(self) -> WalkerView:
-        """Return the agent whose start, goal and lines are drawn; the crowd as one if no member is chosen."""
+        """Return the agent whose start, goal and path are drawn; for a crowd without a chosen member, `view`."""
         return self.mind or self.view
 
 
 @dataclass
 class Told:
-    """Texts for the user, collected by the run; the window shows and clears them."""
+    """Messages to the user, collected by the run; the window shows and clears them."""
 
     messages: list[str] = field(default_factory=list)  # notifications that the next edit of the run makes outdated
     lasting: list[str] = field(default_factory=list)  # notifications that stay valid after further edits of the run
@@ -86,7 +86,10 @@ class Told:
 
 @dataclass(frozen=True)
 class RunState:
-    """Run as plain values. Keyframes are left out, because the undo history would keep their memory allocated."""
+    """State of a run as plain values, from which it can be restored.
+
+    Keyframes are left out, because the undo history would keep their memory allocated.
+    """
 
     scenario: Scenario
     branches: tuple[BranchState, ...]
@@ -115,20 +118,19 @@ class Run:
         self.told = told or Told()
         self.front = front if front in tree.branches else next(iter(tree.branches))
         self.shown = [number for number in dict.fromkeys(shown) if number in tree.branches] or [self.front]
-        # keys of all panels of the existing branches in display order, including panels that do not exist at this tick
+        # keys of the panels of all branches in display order, including panels that exist only at other ticks
         self.order: list[PanelKey] = []
         self.trails: dict[PanelKey, Trail] = {}
-        self._crowd_trackers: dict[PanelKey, CrowdTracker] = {}  # tracker of the crowd shown in each panel
-        self._trail_agents: dict[PanelKey, int | None] = {}  # crowd member whose trail each panel shows
-        self._said: set[tuple[int, str]] = (
-            set()
-        )  # (tick, text) of each note, (branch, digest) of each divergence reported
+        self._crowd_trackers: dict[PanelKey, CrowdTracker] = {}  # panel of a crowd -> its tracker
+        self._trail_agents: dict[PanelKey, int | None] = {}  # panel of a crowd -> member whose trail is drawn
+        # messages that the user has got already: (tick, text) of notes, (branch, digest) of divergences
+        self._said: set[tuple[int, str]] = set()
         self._panels_cache: tuple[Panel, ...] | None = None
-        self._edits: dict[int, tuple[int, Edits]] = {}  # by branch: map version, and the edits shown then
+        self._edits: dict[int, tuple[int, Edits]] = {}  # branch -> map version, and the recent edits of that map
         self.changed()
 
     def look_after_keyframes(self, most_bytes: int | None, *, beside: bool) -> None:
-        """Set the memory limit of keyframes and the thread that reads them.
+        """Set the memory limit of keyframes, and choose the thread that reads them.
 
         Args:
             most_bytes: Maximum memory in bytes; None allows as much as the run itself takes.
@@ -139,7 +141,7 @@ class Run:
 
     def state(self) -> RunState:
         """Return the whole run as plain values."""
-        _ = self.panels  # adds the keys of new panels to `order`
+        _ = self.panels  # the property adds the keys of new panels to `order`
         groups, order = tuple(map(tuple, self.tree.groups())), tuple(self.order)
         return RunState(self.scenario, tuple(self.tree.states()), groups, self.front, tuple(self.shown), order)
 
@@ -160,11 +162,11 @@ class Run:
 
     @property
     def generation(self) -> tuple[tuple[int, int], ...]:
-        """Return a key that changes whenever pictures have to be drawn from scratch."""
+        """Return a key that changes whenever cached pictures of the run are outdated."""
         return tuple((b.number, b.timeline.generation) for b in self.tree.branches.values())
 
     def show(self, numbers: Iterable[int]) -> None:
-        """Show these branches at the current tick of the clock; the front branch stays in front if it is among them."""
+        """Show these branches at the displayed tick (`clock`); the front branch stays in front if it is among them."""
         tick, before = self.clock, set(self.shown)
         self.shown = [number for number in dict.fromkeys(numbers) if number in self.tree.branches] or self.shown
         for number in set(self.shown) - before:
@@ -195,7 +197,7 @@ class Run:
 
     @property
     def furthest(self) -> int:
-        """Return the highest tick of the branches on screen; a branch whose world is over stays at its last tick."""
+        """Return the highest tick of the branches on screen, some of which may be over and stay at an earlier tick."""
         return max(branch.timeline.target for branch in self.shown_branches)
 
     @property
@@ -219,7 +221,7 @@ class Run:
 
     @property
     def end(self) -> int:
-        """Return the highest tick that any branch on screen has reached, also before its past was changed."""
+        """Return the highest tick that a branch on screen has reached, even if a change of the past made it invalid."""
         return max(branch.timeline.end for branch in self.shown_branches)
 
     @property
@@ -227,7 +229,7 @@ class Run:
         return any(branch.timeline.is_seeking for branch in self.shown_branches)
 
     def begin_seek(self, tick: int) -> None:
-        """Begin to seek to another tick with all branches on screen; `continue_seek` does the rest, frame by frame."""
+        """Begin to seek to another tick with all branches on screen, which `continue_seek` finishes in later frames."""
         for branch in self.shown_branches:
             branch.timeline.begin_seek(max(0, tick))
         if not self.continue_seek():
@@ -248,7 +250,7 @@ class Run:
         return all(arrived)
 
     def seek(self, tick: int) -> None:
-        """Seek to another tick with all branches on screen, and return when they have reached it."""
+        """Seek to another tick with all branches on screen; return only when they have reached it."""
         self.begin_seek(tick)
         for branch in self.shown_branches:
             branch.timeline.settle()
@@ -272,27 +274,29 @@ class Run:
         return any(branch.timeline.is_being_read for branch in self.shown_branches)
 
     def hurry(self) -> None:
-        """Make the keyframe thread stop yielding to other threads, because a due tick waits for its keyframe."""
+        """Make the thread that reads a keyframe stop yielding to other threads, because a due tick waits for it."""
         self.tree.store.hurry()
 
     @property
     def is_measuring(self) -> bool:
-        """Return whether optimality numbers of ticks that have passed are still to be computed."""
+        """Return whether optimality measures (such as non-optimal moves) of past ticks are not yet computed."""
         return any(branch.timeline.is_measuring for branch in self.shown_branches)
 
     def go_on_measuring(self) -> None:
-        """Compute some of the missing optimality numbers; called once a frame while no tick passes."""
+        """Compute some of the missing optimality measures; called once a frame while no tick passes."""
         has_computed = [branch.timeline.go_on_measuring() for branch in self.shown_branches]
         if any(has_computed):
             self.changed()
 
     @property
     def is_recording(self) -> bool:
-        """Return whether a change of the past left ticks, up to the old end, that must be recorded again."""
+        """Return whether a change of the past has made ticks invalid that must still be recorded again."""
         return any(branch.timeline.is_recording for branch in self.shown_branches)
 
     def continue_recording(self, work: float = SEEK_WORK) -> bool:
-        """Record ticks up to the old end again and return whether some are still missing; called while no tick passes.
+        """Record some of the ticks again that a change of the past made invalid, and return whether any are left.
+
+        The window calls this once a frame while no tick passes.
 
         Args:
             work: Time for computing ticks in microseconds, shared by the branches on screen.
@@ -302,7 +306,7 @@ class Run:
         return any(are_unfinished)
 
     def digests(self) -> tuple[str, ...]:
-        """Return the digests of all branches on screen."""
+        """Return the digests of the worlds of all branches on screen."""
         return tuple(branch.timeline.world.digest() for branch in self.shown_branches)
 
     # --- commands ---------------------------------------------------------------------------------
@@ -312,7 +316,7 @@ class Run:
 
         Args:
             command: Command to apply.
-            stroke: Number of the stroke (commands that form one script entry) to append to; 0 begins a new stroke.
+            stroke: Number of the stroke (commands that form one script entry) to extend; 0 begins a new stroke.
 
         Returns:
             The number of the stroke.
@@ -328,7 +332,7 @@ class Run:
         return first.stroke
 
     def _report_removed_edits(self, before: Sequence[Entry]) -> None:
-        """Report how many later edits a command removed from the front branch, and which branch still has them."""
+        """Tell the user how many later edits a command removed from the front branch, and which branch has them."""
         kept_ids = {entry.id for entry in self.timeline.entries()}
         removed_strokes = {e.stroke for e in before if e.id not in kept_ids and not isinstance(e.command, Serve)}
         others = [other.name for other in self.tree.branches.values() if other.timeline.entries() == before]
@@ -337,7 +341,7 @@ class Run:
             self.told.messages.append(f'{edit_count} removed from "{branch_name}"; still in "{others[0]}"')
 
     def changed(self) -> None:
-        """Invalidate caches after any change of the run, update the trails, and collect new notifications."""
+        """Invalidate caches after any change of the run, update the trails, and collect new messages to the user."""
         self._panels_cache = None
         self._edits = {}
         self._drop_deleted_panels()
@@ -349,7 +353,7 @@ class Run:
         self._update_trails()
 
     def _drop_deleted_panels(self) -> None:
-        """Drop the cached data and the keys in `order` of deleted branches; undo of the deletion restores the order."""
+        """Drop cached data and `order` keys of deleted branches; undo of the deletion restores the order."""
         branches = self.tree.branches
         for kept in (self.trails, self._crowd_trackers, self._trail_agents):
             for key in [key for key in kept if key.branch not in branches]:
@@ -358,21 +362,21 @@ class Run:
             self.order = [key for key in self.order if key.branch in branches]
 
     def _report_notes(self, timeline: Timeline) -> None:
-        """Report each note of a timeline once."""
+        """Show each note of a timeline (such as a refused edit) to the user once."""
         for note in timeline.notes():
             if (note.tick, note.text) not in self._said:
                 self._said.add((note.tick, note.text))
                 self.told.messages.append(f"tick {note.tick}: {note.text}")
 
     def _report_state_failures(self) -> None:
-        """Report once for each user-defined agent that its state cannot be stored."""
+        """Tell the user, once for each user-defined agent, that its state cannot be stored in keyframes."""
         for text in self.tree.store.failures.messages.values():
             if (0, text) not in self._said:
                 self._said.add((0, text))
                 self.told.lasting.append(text)
 
     def _report_divergence(self, branch: Branch) -> None:
-        """Report once that the replay of a branch does not match the saved run."""
+        """Tell the user once that the replay of a branch does not match the saved run."""
         divergence = branch.timeline.divergence
         if divergence is None or not divergence.was or (branch.number, divergence.was) in self._said:
             return
@@ -401,8 +405,8 @@ class Run:
         """Update the trail in a panel to the agent's recorded cells up to the current tick."""
         timeline, trail = branch.timeline, self.trails.get(key)
         if timeline.is_seeking and trail is not None:
-            return  # until the seek arrives, the world of before stays on screen, so its trail stays as well
-        if not timeline.history.knows(walker.id):  # its earlier cells are unknown after a change of the past
+            return  # while a branch seeks, its old state stays on screen, so the trail stays as well
+        if not timeline.history.knows(walker.id):  # after a change of the past, its earlier cells may be unknown
             self.trails[key] = Trail(walker.position, walker.joined, timeline.world.grid)
             return
         record = timeline.history.record(walker.id)
@@ -430,7 +434,7 @@ class Run:
             self._update_trail(branch, key, shown)
 
     def pick(self, key: PanelKey, agent: int | None) -> None:
-        """Choose the agent of a crowd that is followed and whose search is drawn; None: no agent."""
+        """Choose the agent of a crowd that the camera follows and whose search is drawn; None: no agent."""
         if (follower := self._crowd_trackers.get(key)) is not None:
             follower.picked, follower.pointed = agent, None
             self.changed()
@@ -453,7 +457,7 @@ class Run:
         return next((panel.crowd for panel in self.panels if panel.key == key), None)
 
     def labels_of(self, key: PanelKey) -> tuple[str, ...]:
-        """Return the labels of a crowd's agents, in its order.
+        """Return the labels of all agents of a crowd, in the order of its agents.
 
         A crowd may have thousands of agents, so do not call this in every frame.
         """
@@ -464,14 +468,14 @@ class Run:
     # --- panels -----------------------------------------------------------------------------------
 
     def walker(self, key: PanelKey) -> Walker | None:
-        """Return the agent of a panel; in a crowd, the picked agent or else the first."""
+        """Return the agent of a panel; for a crowd, the picked agent, or the first one if none is picked."""
         branch = self.tree.branches.get(key.branch)
         follower = self._crowd_trackers.get(key)
         picked = follower.picked if follower else None
         return branch.timeline.world.walker(key.agent if picked is None else picked) if branch else None
 
     def followed(self, key: PanelKey) -> Walker | None:
-        """Return the agent that the camera follows; in a crowd, only a picked agent."""
+        """Return the agent that the camera of a panel follows; None for a crowd without a picked agent."""
         follower = self._crowd_trackers.get(key)
         return self.walker(key) if follower is None or follower.picked is not None else None
 
@@ -503,9 +507,9 @@ class Run:
         return len(self.order)
 
     def has_own_panel(self, key: PanelKey) -> bool:
-        """Return whether an agent has a panel for itself.
+        """Return whether the agent of a panel key is a single agent on screen, not a crowd.
 
-        Unlike `panels`, this does not inspect every agent.
+        This is faster than a search in `panels`, which inspects every agent.
         """
         walker = self.walker(key) if key.branch in self.shown else None
         return walker is not None and walker.id == key.agent and not walker.config.group
@@ -568,7 +572,7 @@ class Run:
         )
 
     def _kinship_distance(self, a: PanelKey, b: PanelKey) -> int:
-        """Return how distant two panels are as a pair to compare, from 0 (the agent in the parent branch) to 3."""
+        """Return how unsuitable panel b is for a comparison with a: 0 (same agent in parent branch) to 3."""
         if b.agent != a.agent or b.branch == a.branch:
             return 3
         if self.tree[a.branch].parent == b.branch:
@@ -581,13 +585,13 @@ class Run:
         """Return the recently edited cells in a panel's branch, including edits by the script."""
         number, timeline = panel.branch, self.tree[panel.branch].timeline
         version, edits = self._edits.get(number, (-1, {}))
-        if version != timeline.world.grid.version:  # commands of this tick were applied since the caching
+        if version != timeline.world.grid.version:  # the map has changed since the caching
             edits = self._recent_edits(timeline)
             self._edits[number] = (timeline.world.grid.version, edits)
         return edits
 
     def _recent_edits(self, timeline: Timeline) -> Edits:
-        """Return the recent edits of the map, without the edits of this tick that have not been applied yet."""
+        """Return the recent edits of the map, except edits of this tick that the world has not applied yet."""
         world, current_tick = timeline.world, timeline.tick
         is_free, last_applied_tick = world.grid.free, current_tick - world.is_before_commands
         edited: Edits = {}
@@ -633,7 +637,7 @@ def with_versions(scenario: Scenario) -> Scenario:
 
 
 def planted(scenario: Scenario, tree: BranchTree, front: int, shown: Iterable[int], told: Told | None = None) -> Run:
-    """Return a run over an existing tree, with all branches on screen seeking to the tick of the front branch."""
+    """Return a run with an existing tree of branches; those on screen begin to seek to the tick of the front branch."""
     run = Run(scenario, tree, front, shown, told)
     run.begin_seek(run.tick)
     return run
@@ -656,8 +660,8 @@ def world_maker(
     Args:
         scenario: Scenario to build.
         problems: List to append the errors of agents that are not legal; these agents are left out.
-        measures_at_once: Compute true distances at once. By default their search is limited to A_TICK expansions in a
-            tick, so that it delays no frame.
+        measures_at_once: Compute true distances without a limit. By default their search is limited to A_TICK
+            expansions in a tick, so that it delays no frame.
     """
 
     def complain(error: ConfigError) -> None:
@@ -666,7 +670,7 @@ def world_maker(
 
     def make() -> World:
         world = build_world(scenario, BY_KEY, complain=complain, watched=True)
-        if not measures_at_once:  # measuring at once is for pictures, which must be reproducible
+        if not measures_at_once:  # pictures must be reproducible, so they measure without a limit
             world.clock = time.perf_counter
             world.measuring.allowance = A_TICK
         return world

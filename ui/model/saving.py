@@ -1,4 +1,4 @@
-"""Saving and opening of whole sessions.
+"""Saving and opening of session files, which contain a run with all its branches and commands.
 
 This module does not use pygame.
 """
@@ -21,7 +21,7 @@ View = Mapping[str, Any]
 
 
 def describe(run: Run, view: View | None = None, agent: int = 0) -> Saved:
-    """Return everything to be saved of a run.
+    """Return the content of a session file for a run.
 
     Args:
         run: The run.
@@ -32,13 +32,13 @@ def describe(run: Run, view: View | None = None, agent: int = 0) -> Saved:
 
 
 def looking_at(run: Run, view: View | None = None, agent: int = 0) -> Scenario:
-    """Return the scenario of the run, with branches on screen, order of panels and focused agent in its `view`."""
+    """Return the scenario of a run; its `view` also says which branches, panel order and agent are on screen."""
     shown = {SHOWN_KEY: list(run.shown), FOCUS_KEY: agent, ORDER_KEY: [list(key) for key in run.order]}
     return replace(run.scenario, view={**(run.scenario.view if view is None else view), **shown})
 
 
 def text_of(run: Run, folder: Path, view: View | None = None, agent: int = 0) -> str:
-    """Return the session as text, for a file in this folder."""
+    """Return the text of a session file; the path of the map is relative to `folder`."""
     return session_file.text_for(describe(run, view, agent), folder)
 
 
@@ -56,7 +56,7 @@ def restore(session: Session, saved: Saved, path: Path | None = None) -> None:
     Args:
         session: The open session.
         saved: The saved session.
-        path: File it was read from; None for a journal, whose content counts as unsaved.
+        path: File that the session was read from; None for a journal, whose content counts as unsaved.
     """
     scenario, problems = with_versions(files.titled(saved.scenario, path)), list[str]()
     tree = saved.plant(BY_KEY, setup=world_maker(scenario, problems))

@@ -1,4 +1,4 @@
-"""Script of commands as the user sees it: a stroke is one entry, even if it took several commands."""
+"""Script of a branch as the user sees it: a mouse stroke is one entry, even if it consists of several commands."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -42,7 +42,7 @@ class ScriptEntry:
 
     @property
     def command(self) -> Command:
-        """Return one command that stands for all of the entry: the union of edited cells, or the last command."""
+        """Return one command that represents the entry: all cells edited by a stroke, or the last command."""
         last = self.entries[-1].command
         if len(self.entries) == 1 or not isinstance(last, commands.EditCells):
             return last
@@ -53,7 +53,7 @@ class ScriptEntry:
 
 
 def deeds_of(entries: Iterable[Entry]) -> list[ScriptEntry]:
-    """Return the entries of a log, grouped by strokes."""
+    """Return log entries as script entries: the log entries of a stroke are combined into one script entry."""
     deeds: dict[tuple[int, int, bool], list[Entry]] = {}
     for entry in entries:
         single_id = 0 if entry.stroke else entry.id
@@ -62,7 +62,7 @@ def deeds_of(entries: Iterable[Entry]) -> list[ScriptEntry]:
 
 
 def deeds(run: Run) -> list[ScriptEntry]:
-    """Return the script of the front branch: the commands of the scenario and those of the user."""
+    """Return the script of the front branch: the commands of the scenario and the commands of the user."""
     return deeds_of(entry for entry in run.timeline.entries() if not isinstance(entry.command, commands.Serve))
 
 
@@ -70,7 +70,7 @@ def deeds(run: Run) -> list[ScriptEntry]:
 
 
 def move(session: Session, deed: ScriptEntry, by: int) -> None:
-    """Move an entry of the script by some ticks; a stroke keeps its shape in time, and no tick becomes negative."""
+    """Move a script entry by some ticks; the commands of a stroke keep their distances, and no tick gets negative."""
     with _rewriting_entry(session, deed, "moved in time") as there:
         offset = max(by, -next((entry.tick for entry in there), 0))
         for entry in there:

@@ -33,9 +33,9 @@ NEW, MORE, LESS, MOVE, COPY = "new", "more", "less", "move", "copy"
 
 @dataclass
 class _Drag:
-    """Drag with the Select tool."""
+    """Drag with the Select tool in progress."""
 
-    kind: str  # NEW, MORE, LESS, MOVE or COPY
+    kind: str  # NEW, MORE or LESS for a drag that selects cells; MOVE or COPY for a drag of selected cells
     first: Point  # cell at which the button was pressed
     last: Point  # cell under the pointer
     piece: Piece | None = None  # piece of map that is dragged, for MOVE and COPY
@@ -46,7 +46,7 @@ class _Drag:
 
 
 class Selecting:
-    """Select tool of a session."""
+    """Select tool of a session: selects cells, and moves, copies, turns, names or saves them."""
 
     def __init__(self, session: Session, state: State) -> None:
         self.session, self.state = session, state
@@ -59,7 +59,7 @@ class Selecting:
     # --- mouse events -----------------------------------------------------------------------------
 
     def press(self, point: Point, *, adds: bool = False, copies: bool = False, takes: bool = False) -> None:
-        """Handle a press of a button: put down a floating piece, drag the selection, or begin a new selection.
+        """Handle a mouse press: put down a piece that moves with the pointer, drag the selection, or begin a new one.
 
         Args:
             point: Cell under the pointer.
@@ -92,18 +92,18 @@ class Selecting:
             self._put(f"{drag.piece} {'moved' if drag.kind == MOVE else 'copied'}", drag.piece, chosen, gone)
 
     def cancel(self) -> bool:
-        """Cancel the drag, or drop the piece that moves with the pointer; return False if there is neither."""
+        """Cancel the drag, or discard the piece that moves with the pointer; return False if there is neither."""
         was_doing = self.drag is not None or self.state.held is not None
         self.drag = self.state.held = None
         return was_doing
 
     def point_at(self, point: Point | None) -> None:
-        """Move the floating piece to the pointer or to the cell cursor, whichever moved last."""
+        """Move a piece that was not put down yet to a cell: that of the pointer, or of the keyboard's cell cursor."""
         if point is not None:
             self.state.held_at = point
 
     def would_move(self, point: Point | None) -> bool:
-        """Return whether a press on this cell would put down the floating piece or begin to drag the selection."""
+        """Return whether a press on this cell would put down a piece or begin to drag the selection."""
         if self.state.held is not None or self.state.tool != SELECT or self.state.selection is None:
             return self.state.held is not None
         return point is not None and self.state.selection.has(point)
@@ -112,7 +112,7 @@ class Selecting:
 
     @property
     def shown(self) -> Selection | None:
-        """Return the cells to draw as selected: those that a release would select or a floating piece covers."""
+        """Return the cells to draw as selected: those that a release would select, or those under a moving piece."""
         floating = self.floating
         if floating is not None:
             return floating[1]
@@ -129,7 +129,7 @@ class Selecting:
         return self.drag.piece, self.state.selection.moved(*self.drag.by)
 
     def _selection_after_drag(self, drag: _Drag) -> Selection | None:
-        """Return the selection that a release at the present cell would leave."""
+        """Return what will be selected if the mouse button is released at the current cell."""
         chosen = self.state.selection
         if drag.piece is not None:
             return None if chosen is None else chosen.moved(*drag.by)
@@ -168,13 +168,13 @@ class Selecting:
         return self.choose_cells(self.session.run.cells_of(last.command))
 
     def stretch(self, cursor: Point) -> None:
-        """Move the floating piece and the free corner of the selection to the cell cursor."""
+        """Move the free corner of the selection, or a piece that was not put down yet, to the cell cursor."""
         self.point_at(cursor)
         if self.state.anchor is not None:
             self.state.selection = Selection.between(self.state.anchor, cursor, self.grid)
 
     def _told(self) -> str:
-        """Return a message about the selected cells."""
+        """Return the message to show after a selection: its size, or that nothing was selected."""
         return f"selected: {self.state.selection}" if self.state.selection is not None else "nothing to select"
 
     # --- copying ----------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ class Selecting:
         return said.replace("copied", "cut out", 1)
 
     def paste(self) -> str:
-        """Let the copied piece float at the pointer, until it is put down; return the message to show."""
+        """Let the copied piece move with the pointer until it is put down; return the message to show."""
         if self.state.piece is None:
             return NO_PIECE
         self.state.choose_tool(SELECT)
@@ -209,7 +209,7 @@ class Selecting:
         return chosen.left + chosen.width // 2, chosen.top + chosen.height // 2
 
     def put_down(self, point: Point | None = None) -> str:
-        """Put down the floating piece with its centre at a cell, by default where it is; return the message to show."""
+        """Put down the piece that moves with the pointer, centred on `point` if given; return the message to show."""
         self.point_at(point)
         floating, self.state.held = self.floating, None
         if floating is None:
@@ -221,7 +221,7 @@ class Selecting:
     # --- changing the map -------------------------------------------------------------------------
 
     def turn(self, way: str, word: str) -> str:
-        """Mirror or turn the floating piece, or else the selected cells; return the message to show."""
+        """Mirror or turn the piece that moves with the pointer, else the selected cells; return the message to show."""
         if self.state.held is not None:
             self.state.held = self.state.held.turned(way)
             return ""
@@ -249,7 +249,7 @@ class Selecting:
             self.fill(block=False)
 
     def _put(self, words: str, piece: Piece, place: Selection, gone: Selection | None) -> None:
-        """Put a piece on the map and select its cells; free the cells `gone` from which it was moved."""
+        """Write a piece to the map at `place` and select it; first free the cells `gone` from which it was moved."""
         grid, to = self.grid, place.clipped(self.grid)
         now = grid.terrain.reshape(-1)
         letters = now.copy()
@@ -307,7 +307,7 @@ class Selecting:
         return next(name for n in range(1, MAX_SWITCHES + 2) if (name := f"switch {n}") not in taken)
 
     def saver(self) -> Callable[[str | os.PathLike[str]], Path] | None:
-        """Return a function that writes the selected piece as a .map file; None if nothing is selected."""
+        """Return a function that writes the selected cells to a .map file; None if nothing is selected."""
         chosen = self._chosen()
         return None if chosen is None else partial(files.save_piece, Piece.cut(chosen, self.grid))
 

@@ -1,4 +1,4 @@
-"""Selections of map cells, and copied pieces of maps. Plain geometry.
+"""Selections of map cells, and copied pieces of maps.
 
 A Selection is any set of cells, stored as a mask within its bounding box. A Piece is such a set with its letters,
 independent of any map. Both can be mirrored and turned. This module does not use pygame.
@@ -23,7 +23,7 @@ LEFT_RIGHT, TOP_BOTTOM, RIGHT, LEFT = "left and right", "top and bottom", "to th
 
 
 def _turned(cells: npt.NDArray[np.generic], way: str) -> npt.NDArray[np.generic]:
-    """Return the cells mirrored, or turned by 90 degrees."""
+    """Return an array of cells mirrored, or turned by 90 degrees; `way` is LEFT_RIGHT, TOP_BOTTOM, RIGHT or LEFT."""
     if way == LEFT_RIGHT:
         return cells[:, ::-1]
     if way == TOP_BOTTOM:
@@ -35,13 +35,13 @@ def _turned(cells: npt.NDArray[np.generic], way: str) -> npt.NDArray[np.generic]
 class Selection:
     """Selected cells of a map, as a mask that is as small as possible."""
 
-    left: int  # column of the map at which the mask begins
-    top: int  # row of the map at which the mask begins
+    left: int  # map column of the first column of the mask
+    top: int  # map row of the first row of the mask
     mask: Mask  # bool[height, width]: whether each cell is selected
 
     @classmethod
     def within(cls, mask: Mask) -> "Selection | None":
-        """Return the cells of a mask of the whole map; None if it has none."""
+        """Return the selection of all cells that are True in a mask of the whole map; None if there are none."""
         rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
         if not rows.size:
             return None
@@ -50,7 +50,7 @@ class Selection:
 
     @classmethod
     def of(cls, cells: Iterable[Point], grid: Grid) -> "Selection | None":
-        """Return the selection of the cells that are on the map; None if there is none."""
+        """Return the selection of those cells (x, y) that are on the map; None if there are none."""
         mask = np.zeros((grid.height, grid.width), np.bool_)
         for x, y in cells:
             if grid.contains(x, y):
@@ -65,7 +65,7 @@ class Selection:
 
     @classmethod
     def between(cls, corner: Point, opposite: Point, grid: Grid) -> "Selection | None":
-        """Return the part of a rectangle that is on the map; None if it is empty."""
+        """Return the selection of a rectangle, clipped to the map; None if no cell of it is on the map."""
         (left, right), (top, bottom) = (sorted((corner[i], opposite[i])) for i in (0, 1))
         left, top = max(0, left), max(0, top)
         width, height = min(grid.width, right + 1) - left, min(grid.height, bottom + 1) - top
@@ -96,7 +96,7 @@ class Selection:
         return 0 <= x < self.width and 0 <= y < self.height and bool(self.mask[y, x])
 
     def cells(self, grid: Grid) -> npt.NDArray[np.int32]:
-        """Return the cells that are on the map, row by row."""
+        """Return the selected cells that are on the map, as cell numbers, row by row."""
         inside = self.clipped(grid)
         if inside is None:
             return np.empty(0, np.int32)
@@ -111,7 +111,7 @@ class Selection:
         return self.left >= 0 and self.top >= 0 and right <= grid.width and bottom <= grid.height
 
     def _mask_on_map(self, grid: Grid) -> Mask:
-        """Return the selection as a mask of the whole map."""
+        """Return the selection as a mask of the whole map, without cells outside the map."""
         whole = np.zeros((grid.height, grid.width), np.bool_)
         left, top = max(0, self.left), max(0, self.top)
         right, bottom = min(grid.width, self.left + self.width), min(grid.height, self.top + self.height)
@@ -142,15 +142,15 @@ class Selection:
 
     @cached_property
     def outline(self) -> tuple[Lines, Lines]:
-        """Return the horizontal and the vertical lines of the outline, in map coordinates."""
+        """Return the horizontal and the vertical lines of the outline of the selection, in map coordinates."""
         padded = np.pad(self.mask, 1)
-        across = padded[1:, 1:-1] != padded[:-1, 1:-1]  # [border between rows, column]
-        down = (padded[1:-1, 1:] != padded[1:-1, :-1]).T  # [border between columns, row]
+        across = padded[1:, 1:-1] != padded[:-1, 1:-1]  # bool[border between two rows, column]: is on the outline
+        down = (padded[1:-1, 1:] != padded[1:-1, :-1]).T  # bool[border between columns, row]: is on the outline
         return _runs(across, self.top, self.left), _runs(down, self.left, self.top)
 
 
 def _runs(borders: Mask, line_from: int, run_from: int) -> Lines:
-    """Return a line for each maximal run of True along each row of a mask, shifted by the given offsets."""
+    """Return a line (see `Lines`) for each run of consecutive True values in a row of a mask, shifted by offsets."""
     steps = np.diff(np.pad(borders, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     lines, firsts = np.nonzero(steps == 1)
     _, ends = np.nonzero(steps == -1)
@@ -159,7 +159,7 @@ def _runs(borders: Mask, line_from: int, run_from: int) -> Lines:
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Piece of map: cells with their letters, cut out of a map."""
+    """Piece of a map: copied cells with their map letters, independent of the map."""
 
     letters: Letters  # uint8[height, width]: map letter of each cell, as ASCII code
     mask: Mask  # bool[height, width]: cells that belong to the piece
@@ -195,7 +195,7 @@ class Piece:
         return self.placed(point[0] - self.width // 2, point[1] - self.height // 2)
 
     def letters_at(self, place: Selection, grid: Grid) -> Letters:
-        """Return the letters for those cells of `place` that are on the map, in the order of `Selection.cells`."""
+        """Return the letters of the piece for the cells of `place` on the map, in the order of `Selection.cells`."""
         ys, xs = np.nonzero(self.mask)
         on_map = (xs + place.left >= 0) & (xs + place.left < grid.width)
         on_map &= (ys + place.top >= 0) & (ys + place.top < grid.height)

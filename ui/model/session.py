@@ -2,7 +2,7 @@
 
 Simulation, branches and time belong to a Run (run.py), detection of unsaved work to Unsaved (unsaved.py). All changes
 of a world go through `do`, as commands at tick boundaries; the commands with their ticks are the recording of the
-session. Each action becomes an entry of one History (history.py), so Ctrl+Z takes back the last action of any kind.
+session. Each action becomes an entry of one History (history.py), so Ctrl+Z undoes the last action of any kind.
 Actions by topic are in painting.py, agent_edits.py, branching.py and script.py. This module does not use pygame.
 """
 
@@ -33,13 +33,13 @@ WhenReady = Callable[[Sequence[AgentConfig], Grid, Callable[[], None]], None]
 
 
 def _continue_at_once(agents: Sequence[AgentConfig], grid: Grid, go_on: Callable[[], None]) -> None:
-    """Call `go_on` without waiting, because without a window agents compute their data when they need it."""
+    """Call `go_on` at once, for sessions without a window, in which agents compute their data when they need it."""
     go_on()
 
 
 @dataclass(frozen=True)
 class ArchivedRun:
-    """Run that was replaced by a new one at tick 0, kept so that undo can restore it."""
+    """Run that was replaced because the user began again at tick 0, kept so that undo can restore it."""
 
     state: RunState
     focused: PanelKey  # key of the panel that had the focus
@@ -47,21 +47,23 @@ class ArchivedRun:
 
 
 class Session:
-    """Open run with its focus and its undo history.
+    """Open run with its focused panel and its undo history.
 
-    `told` collects texts for the user; the window shows and clears them.
+    `told` collects messages to the user; the window shows and clears them.
     """
 
     def __init__(self, begun: Scenario | Run) -> None:
         self.told = begun.told if isinstance(begun, Run) else Told()
-        self.compare_base: int | None = None  # index of panel A of a heat map A - B; None unless read-only
+        self.compare_base: int | None = None  # index of panel A of a heat map A - B in a read-only session; else None
         self.until: Until | None = None  # stop rule of the "run until" in progress; None if there is none
         self.path: Path | None = None  # file that the run was opened from or saved to
-        self.crashed: list[Path] = []  # journals that the run was restored from, deleted once its new one is on disk
-        self.when_ready: WhenReady = _continue_at_once  # the window sets one that waits for prepared data
+        self.crashed: list[
+            Path
+        ] = []  # journals that the run was restored from, deleted when its new journal is on disk
+        self.when_ready: WhenReady = _continue_at_once  # the window sets a callback that prepares data in a job
         self._most_bytes: int | None = None
         self._runs = self._generation = 0
-        self._seen: tuple[object, ...] = ()  # values that `generation` was last computed from
+        self._seen: tuple[object, ...] = ()  # inputs of `generation` when it was last incremented
         if isinstance(begun, Run):
             self.take(begun)
         else:
@@ -69,7 +71,7 @@ class Session:
 
     @classmethod
     def watching(cls, run: Run) -> "Session":
-        """Return a read-only session, as for a picture or a film: no panel has the focus."""
+        """Return a read-only session for a picture or a film, in which no panel has the focus."""
         session = cls(run)
         session.compare_base = 0
         return session
@@ -116,7 +118,7 @@ class Session:
         self.run.look_after_keyframes(self._most_bytes, beside=True)
 
     def reset(self, *, keeps_map: bool) -> None:
-        """Begin again at tick 0 with the agents and their current settings; the script runs again.
+        """Begin again at tick 0 with all agents and their current settings; the script runs again.
 
         Args:
             keeps_map: Keep all map edits by the user. Otherwise only those drawn at tick 0, before the run began, are
@@ -160,14 +162,14 @@ class Session:
         drawn: Sequence[Command] = (),
         starts: Mapping[int, Pair] = {},
     ) -> None:
-        """Replace the run by a new one, as one undo entry, so that no single key destroys work.
+        """Replace the run by a new one at tick 0, as one undo entry, so that no work is lost.
 
         Args:
             words: Description of the undo entry.
             keeps_map: Begin on the map with the user's edits, not on the original one.
             change: Function applied to the scenario.
             drawn: Commands to apply to the new run at tick 0.
-            starts: New starts, by agent.
+            starts: New start (x, y) of some agents, by number of the agent.
         """
         self.history.end()
         self.run.timeline.settle()  # finish the seek, because the current settings are those at its target tick
@@ -186,7 +188,7 @@ class Session:
             self.told.messages.append("begun again; {key:undo} goes back to the run before, with all its edits")
 
     def as_left(self) -> ArchivedRun:
-        """Return the open run in the form in which undo can restore it."""
+        """Return the open run as an archived run, which undo can restore."""
         return ArchivedRun(self.run.state(), self.focused_key, self.unsaved.saved)
 
     def go_back_to(self, left: ArchivedRun) -> None:
@@ -217,7 +219,7 @@ class Session:
 
     @property
     def generation(self) -> int:
-        """Return a counter that changes whenever all cached pictures of the run are invalid and must be drawn again."""
+        """Return a counter that is incremented whenever all cached pictures of the run become invalid."""
         inputs = (self._runs, self.run.generation)
         if inputs != self._seen:
             self._seen = inputs
@@ -225,7 +227,7 @@ class Session:
         return self._generation
 
     def panel_of(self, key: PanelKey) -> int:
-        """Return the index of a panel."""
+        """Return the index of a panel in display order; for NOBODY in a read-only session, that of panel A."""
         if key == NOBODY and self.compare_base is not None:
             return self.compare_base
         return self.run.panel_of(key)
@@ -261,7 +263,7 @@ class Session:
         return has_arrived
 
     def seek(self, tick: int) -> None:
-        """Seek to another tick with all branches on screen, and return when they have reached it."""
+        """Seek to another tick with all branches on screen; return only when they have reached it."""
         self.run.seek(tick)
         self.keep_focus()
 
@@ -292,7 +294,7 @@ class Session:
         return passed
 
     def run_until(self, rule: str | None, tick: int | None = None) -> None:
-        """Set the stop rule for `advance`.
+        """Set the condition at which `advance` stops.
 
         Args:
             rule: Key of STOP_RULES; None if only `tick` counts.
@@ -313,7 +315,7 @@ class Session:
 
     @property
     def has_come_to_a_stop(self) -> bool:
-        """Return whether the run should pause now: a stop rule is met, or the scenario pauses the run at this tick."""
+        """Return whether the run should pause now, because of a stop rule or because the scenario says so."""
         return self.is_stopped_by_rule or self.is_at_pause
 
     @property
@@ -324,7 +326,7 @@ class Session:
 
     @property
     def focused_key(self) -> PanelKey:
-        """Return the key of the focused panel, in the front branch; without agents there is no such panel."""
+        """Return the key of the focused panel, which does not exist if the front branch has no agents."""
         return PanelKey(self.run.front, self._agent) if self.compare_base is None else NOBODY
 
     @property
@@ -347,7 +349,7 @@ class Session:
         self.focus((in_front_branch or self.run.panels)[-1].key)
 
     def changed(self) -> None:
-        """Update the run and the focus after a change of the run."""
+        """Update caches and focus after a change of the run."""
         self.run.changed()
         self.keep_focus()
 
@@ -368,7 +370,7 @@ class Session:
 
 @dataclass
 class _RunReplacement:
-    """Change of the undo history that replaced the open run; undo and redo exchange the open run and `other`."""
+    """Undoable replacement of the open run by another run; undo and redo exchange the open run and `other`."""
 
     session: Session
     other: ArchivedRun

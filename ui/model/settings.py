@@ -70,11 +70,11 @@ SIDE = Param("window_size", int, 900, "one side of the window", 320, 16_384)
 
 @dataclass
 class Settings:
-    """Settings of one user."""
+    """Settings of one user, with their defaults."""
 
     theme: str = "dark"
     ui_scale: float = 1.0
-    layers: dict[str, bool] = field(default_factory=dict)  # visibility of layers that differ from the default
+    layers: dict[str, bool] = field(default_factory=dict)  # layer -> whether it is on, if that is not the default
     heat: HeatSetting = field(default_factory=HeatSetting)
     linked_cameras: bool = True
     speed: int = 30
@@ -82,7 +82,7 @@ class Settings:
     sidebar_tab: str = "layers"
     shows_sidebar: bool = True
     shows_minimap: bool = True
-    keys: dict[str, str] = field(default_factory=dict)  # keyboard keys assigned by the user, by command id
+    keys: dict[str, str] = field(default_factory=dict)  # command id -> keyboard keys assigned by the user
     keyframe_mb: int = 0  # maximum memory for keyframes in MB; 0: as much as the run itself takes, at least 190
     prepared_mb: int = MEMORY_MB
     prepared_disk_mb: int = DISK_MB
@@ -109,7 +109,7 @@ class Settings:
         self.heat = replace(self.heat, is_log=is_log)
 
     def remember(self, path: str | os.PathLike[str]) -> None:
-        """Put a file at the head of the recent files."""
+        """Put a file at the top of the list of recent files."""
         name = os.path.abspath(path)
         self.recent_files = [name, *(other for other in self.recent_files if other != name)][:MAX_RECENT_FILES]
 
@@ -119,7 +119,7 @@ class Settings:
 
     @property
     def last_folder(self) -> Path:
-        """Return the initial folder of file dialogs: the user's choice, or that of the latest file that has one."""
+        """Return the first folder of file dialogs: the one set by the user, or the folder of the latest recent file."""
         if self.files_folder and os.path.isdir(self.files_folder):
             return Path(self.files_folder)
         for name in self.recent_files:
@@ -155,7 +155,7 @@ def load_settings(path: Path | None = None) -> tuple[Settings, str | None]:
 
 
 def _back_up_settings_file(place: Path) -> str:
-    """Keep a copy of the settings file, because the next change of a setting rewrites it without the invalid parts.
+    """Copy an invalid settings file, because the next change of a setting rewrites the file without invalid parts.
 
     Returns:
         Text about the copy, to be appended to a message; empty if it could not be written.
@@ -231,7 +231,7 @@ class _SettingsReader:
             return default
 
     def _part(self, key: str, kind: type) -> Any:
-        """Return the mapping or list stored under a key, or an empty one if the value has another type."""
+        """Return the mapping or list stored under a key; if it has another type, add a problem and return it empty."""
         part = self.data.get(key, kind())
         if isinstance(part, kind):
             return part
@@ -239,9 +239,9 @@ class _SettingsReader:
         return kind()
 
     def _layers(self) -> dict[str, bool]:
-        """Return the visibility of layers by key, without values that are not yes or no.
+        """Return which layers are on (layer -> bool); values that are not Boolean are left out.
 
-        Keys of layers that no longer exist are kept; drawing ignores them.
+        Layers that no longer exist are kept; drawing ignores them.
         """
         visible: dict[str, bool] = {}
         for key, value in self._part("layers", dict).items():
@@ -261,7 +261,7 @@ class _SettingsReader:
         )
 
     def _valid_keys(self) -> dict[str, str]:
-        """Return the keys assigned by the user, by command; commands that no longer exist do no harm."""
+        """Return the keyboard keys assigned by the user: command id -> keys; unknown commands do no harm."""
         return {str(c): k for c, k in self._part("keys", dict).items() if isinstance(k, str) and k.isprintable()}
 
     def _folder(self, key: str) -> str:
@@ -289,7 +289,7 @@ class _SettingsReader:
 
 
 def save_settings(settings: Settings, path: Path | None = None) -> str | None:
-    """Write the settings for the next start. Return the reason if they could not be written, or None."""
+    """Write the settings for the next start; return a message if they could not be written, else None."""
     place = path or settings_path()
     try:
         place.parent.mkdir(parents=True, exist_ok=True)

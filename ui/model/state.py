@@ -16,7 +16,7 @@ from ui.model.study import Study
 from ui.model.tools import BRUSH, MAX_BRUSH, SELECT, Point
 
 MIN_MESSAGE_S, MAX_MESSAGE_S = 2.0, 6.0
-LETTERS_A_SECOND = 20  # assumed reading speed of the user, from which the time on screen is computed
+LETTERS_A_SECOND = 20  # assumed reading speed, from which follows how long a message stays on screen
 MAX_MESSAGES = 3
 
 
@@ -26,12 +26,12 @@ class Message:
 
     text: str
     until: float  # value of `time.monotonic()` at which the message disappears, in seconds
-    deed: int | None  # value of `History.deeds` when it was shown, if the next edit makes it outdated; else None
+    deed: int | None  # `History.deeds` when the message was shown, if the next edit makes it outdated; else None
 
 
 @dataclass
 class Messages:
-    """Messages to the user, each shown as long as it takes to read it; those about the run only until the next edit."""
+    """Messages to the user, each shown as long as it takes to read; messages about the run end with the next edit."""
 
     waiting: list[Message] = field(default_factory=list)
 
@@ -50,7 +50,7 @@ class Messages:
         """Return the texts of the latest messages that are still shown, the newest last.
 
         Args:
-            deeds: Current value of `History.deeds`; messages about the run after an earlier edit are dropped.
+            deeds: Current value of `History.deeds`; messages about the run from before the last edit are dropped.
         """
         now = time.monotonic()
         standing = [told for told in self.waiting if told.until > now and told.deed in (None, deeds)]
@@ -63,21 +63,21 @@ class Messages:
 
 @dataclass
 class State:
-    """State of the user interface that is not part of the run."""
+    """State of the user interface: tools, selection, menu, messages and scroll positions."""
 
-    is_editing: bool = False  # edit mode, in which letter keys choose tools
+    is_editing: bool = False  # whether edit mode is on, in which letter keys choose tools
     tool: str = BRUSH
-    brush: int = 1  # width in cells
-    has_hand: bool = False  # hand tool, with which a drag moves the map
-    is_bare: bool = False  # bars and sidebar are hidden, so that only the panels are shown
-    is_maximised: bool = False  # only the focused panel is shown
+    brush: int = 1  # width of the brush in cells
+    has_hand: bool = False  # whether the hand tool is active, with which a drag moves the map
+    is_bare: bool = False  # whether bars and sidebar are hidden, so that only the panels are shown
+    is_maximised: bool = False  # whether only the focused panel is shown
     hover: Point | None = None  # cell under the pointer
-    cursor: Point | None = None  # cell cursor of the keyboard
+    cursor: Point | None = None  # cell cursor, which the keyboard moves; None: not shown
     pinned: Point | None = None  # cell pinned in the inspector
     selection: Selection | None = None  # cells chosen with the Select tool
     anchor: Point | None = None  # corner of the selection that stays fixed while the cell cursor moves the other corner
-    piece: Piece | None = None  # copied piece of map; kept when another map is opened
-    held: Piece | None = None  # piece of map that moves with the pointer until it is put down
+    piece: Piece | None = None  # copied piece of a map, for Paste; kept when another map is opened
+    held: Piece | None = None  # pasted piece of a map, which moves with the pointer until it is put down
     held_at: Point | None = None  # map cell under the centre of the piece `held`
     menu: Menu | None = None  # open context menu
     # rect (x, y, width, height) of the time line in the last frame, in pixels
@@ -94,9 +94,9 @@ class State:
     preparing: tuple[str, ...] = ()  # kinds of agents whose data is still being prepared
     messages: Messages = field(default_factory=Messages)
     sidebar_scroll: dict[str, int] = field(default_factory=dict)  # scroll offset of each tab, in pixels
-    sidebar_hidden: int = 0  # height in pixels of the part of the shown tab that does not fit
-    followed_focus: str | None = None  # focused control that the sidebar last scrolled into view
-    # cached explanations of the last move, by panel: the snapshot and agent that each is valid for, and its text
+    sidebar_hidden: int = 0  # height in pixels of the part of the shown tab that does not fit into the sidebar
+    followed_focus: str | None = None  # id of the focused control that the sidebar last scrolled into view
+    # panel -> cached explanation of the last move: the snapshot and agent that it is valid for, and its text
     whys: dict[PanelKey, tuple[object, int, str]] = field(default_factory=dict)
 
     def choose_tool(self, tool: str) -> None:
@@ -110,9 +110,9 @@ class State:
         self.brush = max(1, min(MAX_BRUSH, size))
 
     def put_tools_away(self) -> None:
-        """Leave edit mode and return to the brush.
+        """Leave edit mode and choose the brush again.
 
-        A tool that is chosen but not visible would surprise the user at the next stroke.
+        Otherwise the next stroke would use a tool that the user no longer sees.
         """
         self.is_editing = self.has_hand = False
         self.tool = BRUSH
@@ -129,12 +129,12 @@ class State:
         self.selection = self.anchor = self.held = None
 
     def forget_places(self) -> None:
-        """Clear all cells and ticks when another run is opened, where they would be meaningless."""
+        """Clear all stored cells and ticks, which are meaningless after another run was opened."""
         self.mark_in = self.mark_out = None
         self.pinned = self.cursor = self.hover = None
         self.deselect()
 
     def inspected_cell(self, grid: Grid) -> int | None:
-        """Return the cell that the inspector describes; None if there is none on this map."""
+        """Return the cell that the inspector shows: the pinned or hovered cell, or the cell cursor; None if none is."""
         point = self.pinned or self.hover or self.cursor
         return grid.cell(*point) if point and grid.contains(*point) else None

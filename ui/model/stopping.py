@@ -24,7 +24,7 @@ class StopRule:
     """Rule that pauses a run when an event happens to an agent."""
 
     name: str
-    is_met: Callable[[Step], bool]  # called for every agent after every tick
+    is_met: Callable[[Step], bool]  # test for the event, called for every agent after every tick
 
     def is_met_in(self, run: Run, focused: PanelKey) -> bool:
         """Return whether the event happened to an agent in the last tick."""
@@ -32,7 +32,7 @@ class StopRule:
             history = branch.timeline.history
             for walker in branch.timeline.world.walkers:
                 is_new = walker.rows.size and walker.rows_tick + walker.rows.size == run.clock
-                if is_new and history.knows(walker.id):  # an agent restored by undo may have no record yet
+                if is_new and history.knows(walker.id):  # after undo, an agent may have no record yet
                     key = PanelKey(branch.number, walker.id)
                     record = history.record(walker.id)
                     has_moved = record.cell_at(run.clock) != record.cell_at(run.clock - 1)
@@ -51,7 +51,7 @@ STOP_RULES = {
 
 @dataclass(frozen=True)
 class Until:
-    """Condition that a "run until" waits for: an event of an agent, or a tick."""
+    """Condition at which a "run until" pauses: an event of an agent, or a tick."""
 
     rule: StopRule | None
     tick: int | None

@@ -1,4 +1,4 @@
-"""Experiment in the background: another process does the runs, and their results are read from its folder.
+"""Experiment in the background: another process performs the runs, and the window reads their results from a folder.
 
     study = begin(sketch, jobs)         write the experiment and start it, at the lowest priority
     study.poll()                        read new results: study.done, study.whole, study.points
@@ -33,7 +33,7 @@ from sim.files.scenario import Scenario
 from sim.params import ConfigError, Value
 from ui import child
 
-KEPT = 20  # maximum number of experiment folders that are kept
+KEPT = 20  # number of the latest experiment folders that are kept
 _COLUMNS = (
     *("row", "agent", "label", "params", "budget", "outcome", "suboptimality"),
     *("moves", "back_moves", "ticks", "expansions", "max_expansions", "planning_ms"),
@@ -42,14 +42,14 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Point:
-    """Results of one setting on the problems so far."""
+    """Results of one setting (agent, parameters and budget) on the problems finished so far."""
 
     kind: str
     label: str
     params: Mapping[str, Value]
     budget: int
     totals: Totals
-    row: int  # number in the results of the run whose cost is nearest to the mean cost
+    row: int  # row number, in the results, of the run whose cost is nearest to the mean cost
 
     @property
     def name(self) -> str:
@@ -62,7 +62,7 @@ class Point:
 
     @property
     def tails(self) -> str:
-        """Return the median and maximum of cost / optimal, as text to be shown with the mean."""
+        """Return the median and maximum of cost / optimal as text."""
         return f"median {self.totals.median_cost:.3f}, max {self.totals.largest_cost:.3f}"
 
     @property
@@ -77,7 +77,7 @@ class Point:
 
 
 def setting_of(point: Point, points: Sequence[Point]) -> str:
-    """Return the name of a setting, followed by the parameters that distinguish it from settings of the same name."""
+    """Return the agent's name of a setting, with the parameters in which it differs from settings of the same name."""
     others = [other.params for other in points if other.name == point.name]
     differing = [name for name, value in point.params.items() if any(other.get(name) != value for other in others)]
     return " ".join([point.name, *(f"{name}={short_value(point.params[name])}" for name in differing)])
@@ -93,7 +93,7 @@ class Study:
 
     def __init__(self, sketch: Sketch, folder: Path, process: "subprocess.Popen[bytes]") -> None:
         self.sketch, self.folder, self.process = sketch, folder, process
-        self.done, self.whole = 0, 0  # number of finished runs, and of all runs
+        self.done, self.whole = 0, 0  # number of finished runs, and number of all runs
         self.points: list[Point] = []
         self.failures = 0
         self.was_cancelled = False
@@ -114,7 +114,7 @@ class Study:
 
     @property
     def complaint(self) -> str:
-        """Return the end of the error output if the process failed; "" if it has not failed."""
+        """Return the last lines of the error output if the process failed; "" if it has not failed."""
         if self.is_running or self.was_cancelled or self.process.returncode in (0, 1):
             return ""
         with suppress(OSError):
@@ -126,8 +126,8 @@ class Study:
         """Read new results and return whether there are any."""
         if not (self.results / FILE).is_file():
             return False
-        # The file may be incomplete while it is being created, or damaged, which the process that writes it will
-        # report.
+        # The file may be incomplete while it is being created.
+        # If it is damaged, the process that writes it reports that.
         with suppress(ConfigError), open_for_reading(self.results) as store:
             before, (self.done, self.whole) = self.done, store.count()
             if self.done != before:
@@ -137,7 +137,7 @@ class Study:
         return False
 
     def front(self) -> list[int]:
-        """Return the indices of the Pareto-optimal settings, with respect to cost and work."""
+        """Return the indices in `points` of the Pareto-optimal settings, with respect to cost and work."""
         return unbeaten([Result(p.work, p.cost, p.totals.arrived / p.totals.runs) for p in self.points])
 
     def table(self) -> list[list[Point | None]]:
@@ -147,7 +147,7 @@ class Study:
         return [[by_values.get((a, b)) for b in second.values] for a in first.values]
 
     def scenario(self, row: int) -> Scenario:
-        """Return the scenario of a run."""
+        """Return the scenario of the run with this row number."""
         with open_for_reading(self.results) as store:
             return scenario_of(store, specification_of(store, BY_KEY), row)
 
@@ -194,7 +194,7 @@ def _value(point: Point, axis: Axis) -> Value | None:
 
 
 def _points(rows: Iterable[Sequence[Any]]) -> list[Point]:
-    """Group the runs by their setting, in the order of the plan."""
+    """Return the results of each setting from the rows of finished runs, in the order of the plan."""
     by_setting: dict[tuple[Any, ...], list[Sequence[Any]]] = defaultdict(list)
     for row in rows:
         by_setting[tuple(row[1:5])].append(row)

@@ -1,4 +1,4 @@
-"""Numbers of a run as CSV files: a row for each agent on screen, or for each of its ticks."""
+"""Export of a run's measures as CSV files: one row for each agent on screen, or for each tick of each agent."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ def export_csv(session: Session, path: str | os.PathLike[str]) -> Path:
 
 
 def export_ticks_csv(session: Session, path: str | os.PathLike[str]) -> Path:
-    """Write one row for each agent and tick, and return the path of the file."""
+    """Write one row for each tick of each agent on screen, and return the path of the file."""
     rows = (row for panel in session.run.panels for row in _tick_table_rows(session, panel))
     return _write_csv(path, TICK_COLUMNS, rows)
 

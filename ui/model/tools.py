@@ -1,4 +1,4 @@
-"""Editing tools and the shapes that they paint, as lists of cells (x, y). Plain geometry."""
+"""Editing tools, and the shapes that they paint as lists of cells (x, y)."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -40,7 +40,7 @@ def line(start: Point, end: Point) -> list[Point]:
 
 
 def brush(centre: Point, size: int) -> list[Point]:
-    """Return a disc of cells about `size` cells wide; of size 1, only the centre."""
+    """Return the cells of a disc about `size` cells wide; for size 1, only the centre."""
     if size <= 1:
         return [centre]
     radius = size / 2
@@ -68,7 +68,7 @@ def rectangle(corner: Point, opposite: Point) -> list[Point]:
 
 
 def flood(free: npt.NDArray[np.bool_], seed: Point) -> list[Point]:
-    """Return the cells connected to the seed by edges that are free, or blocked, like the seed.
+    """Return the connected area of free cells, or of blocked ones, that contains the seed; corners do not connect.
 
     Args:
         free: bool[height, width]: whether each cell is free.

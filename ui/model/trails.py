@@ -1,4 +1,4 @@
-"""Trails: the cells of each agent tick by tick, from which trail, back-moves and charts are drawn."""
+"""Trails: the cells and measures of each agent tick by tick, from which trail, back-moves and charts are drawn."""
 
 from typing import Any
 
@@ -11,16 +11,16 @@ from sim.time.recorded import Record
 
 
 class Trail:
-    """Growing table of one agent, with an entry for each tick. Entry 0 is for the cell where it was put on the map."""
+    """Growing table of one agent, with an entry for each tick; entry 0 is its start cell, before its first tick."""
 
     def __init__(self, start: int, tick: int, grid: Grid) -> None:
         self.first_tick = tick
         self._count = 1
         self._shown: int | None = None  # number of visible entries while an earlier tick is shown; None: all
-        # the record that the entries were copied from, and how often it had dropped rows by then (`Record.cuts`)
+        # record that the entries were copied from, and its version (`Record.cuts` counts how often it dropped rows)
         self._followed_record: tuple[Record, int] | None = None
         self._width, self._diagonal_cost = grid.width, grid.diagonal
-        self._seen = np.zeros(grid.cells, np.bool_)  # by cell, whether the agent has been on it
+        self._seen = np.zeros(grid.cells, np.bool_)  # bool[cells]: whether the agent has been on each cell
         self._seen[start] = True
         self._cells = np.full(1024, start, np.int32)
         self._marks = np.zeros(1024, np.int16)
@@ -31,7 +31,7 @@ class Trail:
     def append(self, rows: Any, tick: int | None = None) -> None:
         """Append entries for consecutive ticks.
 
-        An agent without a path produces no rows until a change wakes it. Entries in which it waits fill the gap.
+        An agent without a path produces no rows until a map change wakes it. That gap is filled with waiting entries.
 
         Args:
             rows: Rows of the agent's log (dtype log.ROW), one for each of these ticks.
@@ -52,9 +52,9 @@ class Trail:
     def follow(self, record: Record, tick: int) -> None:
         """Append the new rows of a record, and show the entries up to `tick`.
 
-        An agent that was idle at `tick` has no entries for the ticks since its last active one. The entries stay valid
-        until the record drops some rows: the same cells may then be walked with other expansions and marks, so all are
-        rebuilt.
+        An agent that was idle at `tick` has no entries for the ticks since its last active one. After the record has
+        dropped rows, all entries are rebuilt, because the agent may have walked the same cells with other expansions
+        and marks.
         """
         record_version = (record, record.cuts)
         if record_version != self._followed_record:
@@ -67,7 +67,7 @@ class Trail:
         self._shown = 1 + record.rows_before(record.last_active(tick)).size
 
     def _wait(self, ticks: int) -> None:
-        """Append ticks in which nothing happened; the arrays must have room for them."""
+        """Append entries for ticks in which the agent waited; the arrays must have room for them."""
         old, new = self._count, self._count + ticks
         self._marks[old:new] = 0
         for values in (self._cells, self._expanded, self._total_costs, self._revisit_counts):
@@ -75,7 +75,7 @@ class Trail:
         self._count = new
 
     def _make_room(self, needed: int) -> None:
-        """Double the arrays until they have room for `needed` entries."""
+        """Double the size of the arrays until they have room for `needed` entries."""
         while needed > self._cells.size:
             for name in ("_cells", "_marks", "_expanded", "_total_costs", "_revisit_counts"):
                 array = getattr(self, name)

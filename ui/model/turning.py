@@ -26,7 +26,7 @@ UI_SCALES = (0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 
 
 def neighbour(values: Sequence[float], value: float, step: int) -> float:
-    """Return the choice `step` positions after the one nearest to `value`, within the ends of `values`."""
+    """Return the value `step` positions after the one nearest to `value`, at most the last (or first) of `values`."""
     nearest = min(range(len(values)), key=lambda i: abs(values[i] - value))
     return values[max(0, min(len(values) - 1, nearest + step))]
 
@@ -35,7 +35,7 @@ def neighbour(values: Sequence[float], value: float, step: int) -> float:
 
 
 def turn_kind(session: Session, key: PanelKey, step: int) -> None:
-    """Replace the agent of a panel by one of another algorithm, at the start and with default parameters.
+    """Replace the agent of a panel by one with the next or previous algorithm, with default parameters.
 
     Args:
         session: The session.
@@ -50,13 +50,15 @@ def turn_kind(session: Session, key: PanelKey, step: int) -> None:
 
 
 def flip_param(session: Session, key: PanelKey, param: Param) -> bool:
-    """Set a parameter to its other truth value or its next choice.
+    """Toggle a Boolean parameter, or set a text parameter to its next choice.
 
     Returns:
         False for a number, which has no next value; True otherwise, even if the parameter no longer exists.
     """
     walker = session.run.walker(key)
-    if walker is None or param.name not in walker.params:  # the click may refer to the panel as drawn a frame ago
+    if (
+        walker is None or param.name not in walker.params
+    ):  # the agent may have changed since the frame that the user clicked
         return True
     value = walker.params[param.name]
     if param.kind is bool:
@@ -68,7 +70,7 @@ def flip_param(session: Session, key: PanelKey, param: Param) -> bool:
 
 
 def turn_param(session: Session, key: PanelKey, param: Param, step: int) -> None:
-    """Increase or decrease a parameter by `step` of its steps, within its range; flip one that is not a number."""
+    """Change a number parameter by `step` times its step size, within its range; `flip_param` any other parameter."""
     walker = session.run.walker(key)
     if walker is None or param.name not in walker.params or flip_param(session, key, param):
         return
@@ -133,12 +135,12 @@ def turn_trials(session: Session, step: int) -> str:
 
 
 def turn_tick_ms(session: Session, step: int) -> None:
-    """Change the time in ms that all agents together have per tick; the lowest choice, 0, is no limit."""
+    """Change the time limit in ms per tick of all agents together; the lowest choice, 0, means no limit."""
     session.do(commands.SetTickMs(neighbour(TICK_TIMES, session.run.world.tick_ms, step)))
 
 
 def move_cursor(session: Session, state: State, dx: int, dy: int) -> None:
-    """Move the cell cursor of the keyboard; it first appears at the focused agent."""
+    """Move the cell cursor by (dx, dy) cells; if it is not shown yet, show it at the focused agent."""
     grid = session.run.world.grid
     if state.cursor is None:
         walker = session.focused
@@ -152,7 +154,7 @@ def move_cursor(session: Session, state: State, dx: int, dy: int) -> None:
 
 
 def set_rule(session: Session, rule: str) -> None:
-    """Set another movement rule; the cost of a diagonal is kept if the current rule has diagonals."""
+    """Set another movement rule; the cost of diagonal moves is kept if the current rule has such moves."""
     now = session.run.world.grid.movement
     session.set_movement(Movement(rule, now.diagonal if now.has_diagonals else octile.DIAGONAL))
 

@@ -1,4 +1,4 @@
-"""Detection of unsaved work: commands since the run was last saved.
+"""Detection of unsaved work, by comparison of all commands with those when the run was last saved.
 
 This module does not use pygame.
 """
@@ -38,13 +38,13 @@ class Unsaved:
         self.saved = None
 
     def mark_map_saved(self) -> None:
-        """Mark the run as saved after its map was saved, if nothing but the map was changed."""
+        """Mark the run as saved after its map was saved, if the user changed nothing but the map."""
         if self.is_map_alone:
             self.mark_saved()
 
     @property
     def is_map_alone(self) -> bool:
-        """Return whether nothing but the map was changed."""
+        """Return whether the user has changed nothing but the map."""
         done = done_by_hand(self._run.timeline)
         return len(self._run.tree.branches) == 1 and all(isinstance(command, MapEdit) for _, command in done)
 
@@ -55,7 +55,7 @@ class Unsaved:
 
     @property
     def is_worth_asking(self) -> bool:
-        """Return whether to ask before the run is closed; changes of settings alone do not justify a question."""
+        """Return whether to ask the user before the run is closed; changes of settings alone do not justify that."""
         if not self.is_any:
             return False
         branches = self._run.tree.branches.values()

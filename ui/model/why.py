@@ -1,9 +1,9 @@
-"""Explanation of an agent's last move in a sentence, from its row of the tick and the state that it shows.
+"""Explanation of an agent's last move in a sentence, derived from the row of the tick in its log and from its state.
 
     why(snapshot, view, before)     `before`: the cell on which the agent was when that tick began
 
-Nothing is stored between ticks: the cell that was best before is the one that the tick expanded first. Facts that an
-agent does not show are left out, so that every sentence is true. Algorithms without an explainer of their own get a
+Nothing is stored between ticks; the cell that was best before is the first cell that the tick expanded. Facts that an
+agent does not show are left out, so that every sentence is true. Algorithms without a function of their own here get a
 general sentence.
 """
 
@@ -27,17 +27,17 @@ NOBODY = -1
 
 @dataclass(frozen=True)
 class Why:
-    """Explanation of a move, with the cells that its text names, so that they can be marked on the map."""
+    """Explanation of a move as text, with the cells that the text names, so that they can be marked on the map."""
 
     text: str
     best: int = NOBODY  # cell that the agent heads for
     was: int = NOBODY  # cell that the agent headed for before this tick
-    fork: int = NOBODY  # cell where the agent's way back, along parents, meets its path
+    fork: int = NOBODY  # cell where the agent, going back along parents, will meet its path
 
 
 @dataclass(frozen=True)
 class _AgentMove:
-    """Last move of an agent: the agent after a tick, and what it did in that tick."""
+    """Last move of an agent, to be explained: the agent after a tick, and what it did in that tick."""
 
     snapshot: Snapshot
     view: WalkerView
@@ -71,7 +71,7 @@ class _AgentMove:
         return "({}, {})".format(*self.grid.xy(cell))
 
     def with_f(self, cell: int) -> str:
-        """Return a cell of the search with its f, such as "(12, 30), f 93.1"."""
+        """Return a cell with its f as text, such as "(12, 30), f 93.1"; f is left out for cells without a value."""
         if self.agent.search is None or not kernels.is_known(self.agent.search, cell):
             return self.at(cell)
         return f"{self.at(cell)}, f {_n(values_of(self.snapshot, self.view, cell)[2])}"
@@ -236,7 +236,7 @@ def _best_before_tick(case: _AgentMove, end: int) -> int:
 
 
 def _heading(case: _AgentMove, end: int) -> str:
-    """Return the beginning of a sentence: where the agent heads, and whether that has changed."""
+    """Return the first part of a sentence: the cell that the agent heads for, and whether that has changed."""
     was = _best_before_tick(case, end)
     if _path_is_traced(case):
         return f"The path traced last leads to {case.with_f(end)}"
@@ -248,7 +248,7 @@ def _heading(case: _AgentMove, end: int) -> str:
 def _explain_back_move(case: _AgentMove) -> Why:
     path = case.agent.path
     on_path = np.flatnonzero(path == case.before)
-    if on_path.size:  # TBA*: the part of a path behind the agent is used up
+    if on_path.size:  # TBA* at the end of its path, with no new path traced yet
         return Why(
             f"The path that it has is used up at {case.at(case.before)} and no other is traced yet: it walks back "
             "towards the root of its search."
@@ -272,7 +272,7 @@ def _explain_back_move(case: _AgentMove) -> Why:
 
 
 def _fork(case: _AgentMove) -> tuple[int, int]:
-    """Return where the parents of the cell just left meet the agent's path, and the number of moves to that cell."""
+    """Return the cell where the parents of the cell just left meet the agent's path, and the moves to that cell."""
     search, on_path = case.agent.search, set(case.agent.path.tolist())
     if search is None:
         return NOBODY, 0
@@ -280,9 +280,8 @@ def _fork(case: _AgentMove) -> tuple[int, int]:
     number, is_of = search.control[0].search, search.nodes["search"]
     cell, steps = case.before, 0
     while cell not in on_path:
-        if (
-            is_of[cell] != number or came[cell] == NOWHERE
-        ):  # the parent belongs to an earlier search, so it may lead anywhere
+        # a parent from an earlier search may lead anywhere
+        if is_of[cell] != number or came[cell] == NOWHERE:
             return NOBODY, 0
         cell -= int(step[came[cell]])
         steps += 1
@@ -373,12 +372,12 @@ def _record(case: _AgentMove) -> str:
 
 
 def _target(case: _AgentMove, cell: int) -> str:
-    """Return the words for a target cell: the goal or a subgoal."""
+    """Return a target cell as text: "the goal", or the subgoal with its coordinates."""
     return "the goal" if cell == case.view.goal else f"the subgoal {case.at(cell)}"
 
 
 def _pr_lrta(case: _AgentMove) -> Why:
-    """Explain a move along a leg from region to region; without regions, a move of LRTA* on the map."""
+    """Explain a move of PR LRTA* along its path to the next region; without regions, explain it as LRTA*."""
     if case.phase != log.FOLLOWING:
         return _lrta(case)
     path = case.agent.path
@@ -424,7 +423,7 @@ def _excess_text(case: _AgentMove, cell: int) -> str:
 
 
 def _explain_one_step(case: _AgentMove) -> Why:
-    """Explain a move to the neighbour with least cost + h, of agents that learn in several places."""
+    """Explain a move to the neighbour with least cost + h, for agents that update h of several cells."""
     return Why(f"The neighbour {case.at(case.here)} promised least in cost + h.", case.here)
 
 

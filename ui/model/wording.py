@@ -1,4 +1,4 @@
-"""Texts for numbers and states in the panels."""
+"""Numbers and states of agents as texts for the panels."""
 
 import math
 import re
@@ -22,12 +22,12 @@ _MAX_TICK_TIP = (
     f"the longest tick of all agents of this crowd together, of the last {TIMES} that were seen, in milliseconds"
 )
 NOT_YET = "..."  # shown for a number that is still being computed
-TRIAL_PLACE = 3  # index of the trial among the numbers in a panel's foot: after moves, back-moves and the ratio
+TRIAL_PLACE = 3  # index of the trial among the numbers below a map: after moves, back-moves and cost / optimal
 _TRIAL_TIP = "the present walk from start to goal; it is the last when nothing was left to learn in it"
 
 
 def whole(number: float) -> str:
-    """Return a count with separators, in millions from ten million on."""
+    """Return a count as text with thousands separators; from ten million on, in millions."""
     if number >= 10_000_000:
         return f"{number / 1e6:,.1f}M"
     return f"{number:,.0f}"
@@ -58,17 +58,17 @@ def param_chip(param: Param, value: Value) -> str:
 
 
 def full_name(view: WalkerView) -> str:
-    """Return the label, followed by the algorithm if the label does not name it."""
+    """Return the label of an agent, followed by the name of its algorithm unless the label contains that."""
     return view.label if names_algorithm(view) else f"{view.label} ({view.spec.name})"
 
 
 def names_algorithm(view: WalkerView) -> bool:
-    """Return whether an agent's label names its algorithm, such as "TBA*" or "RTB-WA* lazy"."""
+    """Return whether an agent's label begins with the name of its algorithm, such as "RTB-WA* lazy"."""
     return view.label.startswith(view.spec.name)
 
 
 def next_label(label: str, taken: Collection[str]) -> str:
-    """Return the next free label of this kind: "lazy 2" after "lazy", "w = 3 (2)" after "w = 3"."""
+    """Return the label with the next number that is not taken: "lazy 2" for "lazy", "w = 3 (2)" for "w = 3"."""
     bare = re.sub(r" (\d+|\(\d+\))$", "", label)
     base = bare if bare in taken else label
     end = " ({})" if base[-1:].isdigit() else " {}"
@@ -101,15 +101,15 @@ def speed(ticks_per_second: int) -> str:
 
 @dataclass(frozen=True)
 class Number:
-    """Number in the foot of a panel."""
+    """Number below the map of a panel, as text with its name and tooltip."""
 
     name: str
     value: str
     tip: str
     is_warning: bool = False
     short: str = ""  # name in narrow panels
-    remark: str = ""  # addition that is shown after the name at present, such as " so far"
-    remarks: bool = False  # whether `remark` can be non-empty, so that space is reserved for it
+    remark: str = ""  # text shown after the name at present, such as " so far"
+    remarks: bool = False  # whether the number can have a `remark`, so that space is reserved for it
 
     @property
     def shown_name(self) -> str:
@@ -130,7 +130,7 @@ def has_arrived(view: WalkerView) -> bool:
 
 
 def hud_fields(view: WalkerView) -> list[Number]:
-    """Return the numbers in the foot of an agent's panel, the most important first."""
+    """Return the numbers below the map in an agent's panel, the most important first."""
     shown = ((m, panel) for m, panel in IN_PANEL if not panel.is_rare or m.of(view.metrics))
     fields = [_measured(measure, panel, view.metrics, has_arrived(view)) for measure, panel in shown]
     if view.most_trials > 1:
@@ -145,7 +145,7 @@ _ARRIVED_RATIO_TIP = "the cost / optimal of the agents that have arrived"
 
 
 def crowd_costs(crowd: Crowd, pooled: float | None) -> str:
-    """Return a text with the two means of cost / optimal of a crowd, their names, the median and the maximum.
+    """Return the cost / optimal of a crowd as text: the pooled ratio, and mean, median and maximum of its agents.
 
     Args:
         crowd: The crowd.
@@ -157,7 +157,7 @@ def crowd_costs(crowd: Crowd, pooled: float | None) -> str:
 
 
 def crowd_fields(crowd: Crowd) -> list[Number]:
-    """Return the numbers in the foot of a crowd's panel: totals and distributions."""
+    """Return the numbers below the map in a crowd's panel: totals, means and maxima over its agents."""
     numbers = crowd.numbers
     restarts, stuck = numbers.total("restarts"), numbers.without_path
     most = int(numbers.counts["max_expansions"].max())
@@ -206,14 +206,14 @@ def _measured(measure: Measure, panel: InPanel, metrics: Metrics, is_whole: bool
 def _back_move_share_text(metrics: Metrics) -> str:
     """Return the back-moves in percent of the non-optimal moves, or "" if unknown.
 
-    Next to "moves" this number would mislead.
+    The text belongs to the non-optimal moves: next to the number of all moves it would mislead.
     """
     has_share = metrics.back_moves and metrics.back_move_share is not None
     return percent(metrics.back_move_share) if has_share else ""
 
 
 def in_form(measure: Measure, form: str, metrics: Metrics) -> str:
-    """Return the value of a measure as text, in the given form (ratio, cost, whole number) in which panels show it."""
+    """Return the value of a measure as text, in the form (ratio, cost, whole number) in which panels show it."""
     number = measure.of(metrics)
     if form == RATIO:
         return ratio(number)
@@ -226,7 +226,7 @@ def in_form(measure: Measure, form: str, metrics: Metrics) -> str:
 
 @dataclass(frozen=True)
 class RunNames:
-    """Names of cells and agents of a run, for commands in words."""
+    """Names of cells, agents and algorithms of a run, for descriptions of commands."""
 
     timeline: Timeline
 
