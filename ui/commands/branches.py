@@ -1,4 +1,4 @@
-"""Commands for branches, the alternative futures of a run: create, show, compare, rename and delete them."""
+"""Commands for branches (alternative futures of a run): create, split, show, compare, rename and delete them."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Commands that edit the map, with mouse tools or the cell cursor, and that set its random changes."""
+"""Commands that edit the map with mouse tools or the cell cursor, that undo edits, and that set random changes."""
 
 from sim.commands import SetChanges
 from ui.commands.window import Window
@@ -72,7 +72,7 @@ def clear_edits(window: Window) -> None:
 
 
 def _switch_command(number: int) -> Action:
-    """Return the command that blocks or frees the cells of a switch; `number` counts the map's switches from 1."""
+    """Return the function of the command that blocks or frees a switch; `number` counts the map's switches from 1."""
 
     def flip(window: Window) -> None:
         names = list(window.session.run.world.switches)
@@ -89,7 +89,7 @@ for _n in range(1, 10):
 
 
 def _cursor(dx: int, dy: int) -> Action:
-    """Return the command that moves the cell cursor, and stretches a selection that was begun from it."""
+    """Return the function of a command that moves the cell cursor, and with it the corner of a selection."""
 
     def move(window: Window) -> None:
         turning.move_cursor(window.session, window.state, dx, dy)

@@ -1,4 +1,4 @@
-"""Commands for files: open, save, export; the experiment; and quitting."""
+"""Commands that open, save and export files, that open the experiment dialog, and that quit."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -57,8 +57,7 @@ def _save(window: Window, write: Callable[[], object], done: str) -> None:
         done: Message after success.
 
     Raises:
-        ConfigError: Writing failed while the dialog that asked for the file name is open, which shows the error
-            itself.
+        ConfigError: Writing failed while the dialog that asked for the file name is open; the dialog shows the error.
     """
     try:
         write()

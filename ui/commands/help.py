@@ -22,7 +22,7 @@ def help(window: Window) -> None:
 
 @command("F8", "What this example shows")
 def about(window: Window) -> None:
-    """Show the caption of the scenario."""
+    """Show the caption of the open scenario in a message box."""
     scenario = window.session.run.scenario
     if scenario.caption:
         box = MessageBox(window.dialogs, scenario.title, scenario.caption)
@@ -34,7 +34,7 @@ def about(window: Window) -> None:
 
 @command("Escape", "Cancel the stroke, the dialog, the tool")
 def cancel(window: Window) -> None:
-    """End one thing that is active: the menu, else the stroke, else the note, and so on; Escape never quits."""
+    """Close or cancel the first of these that is active: menu, stroke, note, "run until", selection, and so on."""
     if window.state.menu is not None:
         window.state.menu = None
         return

@@ -42,7 +42,7 @@ def lesson_end(window: Window) -> None:
 
 
 def _answer(number: int) -> Action:
-    """Return the command that gives an answer to the question of the lesson; `number` counts the answers from 1."""
+    """Return the function of the command that gives an answer to a question; `number` counts the answers from 1."""
 
     def act(window: Window) -> None:
         playing = window.state.lesson

@@ -42,7 +42,7 @@ def menu_at(window: Window, position: Position) -> Menu | None:
 
 
 def menu_by_key(window: Window) -> Menu | None:
-    """Return the context menu opened by the keyboard: the menu of the cell cursor, else of the focused agent."""
+    """Return the context menu to open by key: that of the cell under the cell cursor, else of the focused agent."""
     found = window.scene.panel_of(window.session.focused_key)
     if found is None:
         return None
@@ -54,7 +54,7 @@ def menu_by_key(window: Window) -> Menu | None:
 
 
 def _command(window: Window, command_id: str, label: str, key: PanelKey | None = None) -> MenuItem:
-    """Return a menu item that runs a command; if `key` is given, the item focuses that panel first."""
+    """Return a menu item that runs a command; with a `key`, the item focuses that panel first."""
 
     def act() -> None:
         if key is not None:
@@ -92,13 +92,13 @@ def cell_menu(window: Window, panel: Panel, point: Point, position: Position) ->
 
 
 def _say(window: Window, act: Callable[[], str]) -> None:
-    """Call a function that edits the map, and show the message that it returns; "": no message."""
+    """Call a function that edits the map or the selection, and show the message that it returns, unless empty."""
     if text := act():
         window.tell(text)
 
 
 def _paste_at(window: Window, point: Point) -> None:
-    """Put the copied cells down at a point of the map."""
+    """Paste the copied cells at a cell of the map."""
     window.editor.selecting.paste()
     _say(window, partial(window.editor.selecting.put_down, point))
 

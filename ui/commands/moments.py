@@ -1,7 +1,4 @@
-"""Commands that list the notable moments of the run (such as restarts), up to the last computed tick, and seek to them.
-
-Two panels part at the first tick in which their agents differ.
-"""
+"""Commands that list the notable moments of the recorded run, such as the largest scrub, and seek to them."""
 
 from ui.commands.window import Window
 from ui.dialogs.moments import Moments

@@ -83,7 +83,7 @@ def edit_agent(window: Window) -> None:
 
 
 def _has_room(window: Window) -> bool:
-    """Return whether another panel is possible; notify the user if not."""
+    """Return whether another panel fits into the window; notify the user if not."""
     if len(window.session.run.panels) < 8:
         return True
     window.say("eight panels are the most; remove one first ({key:remove_agent})")
@@ -166,7 +166,7 @@ def lower_budget(window: Window) -> None:
 
 
 def _set_budget_if_enabled(window: Window, command_id: str, budget: int) -> None:
-    """Set the budget of all agents; if the command is disabled, notify the user of the reason instead."""
+    """Set the shared budget of the agents; if the command is disabled, notify the user of the reason instead."""
     if reason := window.desk.disabled_reason(command_id):
         window.say(reason)
     else:

@@ -14,7 +14,7 @@ command = Topic("Selection")
 
 
 def _say(window: Window, text: str) -> None:
-    """Show a message about an edit of the selection; "": no message."""
+    """Show a message about an edit of the selection, unless the text is empty."""
     if text:
         window.tell(text)
 
@@ -66,7 +66,7 @@ def put_down(window: Window) -> None:
 
 
 def _turn(direction: str, participle: str) -> Action:
-    """Return the command that mirrors or rotates the selection.
+    """Return the function of a command that mirrors or rotates the selection.
 
     Args:
         direction: Kind of mirroring or rotation, such as `LEFT_RIGHT`.

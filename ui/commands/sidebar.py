@@ -15,10 +15,10 @@ command = Topic("Sidebar")
 
 
 def _tab(key: str) -> Action:
-    """Return the command that shows a tab of the sidebar."""
+    """Return the function of the command that shows a tab of the sidebar."""
 
     def choose(window: Window) -> None:
-        """Show the tab, or hide the sidebar if this tab is shown already."""
+        """Show the tab of the sidebar, or hide the sidebar if this tab is shown already."""
         is_same = window.settings.sidebar_tab == key and window.scene.layout.sidebar is not None
         window.settings.shows_sidebar = not is_same
         window.settings.sidebar_tab = key

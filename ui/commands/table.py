@@ -1,4 +1,4 @@
-"""Table of all commands and their keys, ordered by topic: each topic is a module with a `command` decorator."""
+"""Table of all commands and their keys, ordered by topic; each topic is a module with its own `command` decorator."""
 
 from ui.commands import (
     branches,

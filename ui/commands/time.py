@@ -27,7 +27,7 @@ def play(window: Window) -> None:
 
 
 def _step(window: Window, ticks: int) -> None:
-    """Pause and advance by a number of ticks; notify the user if no tick is possible."""
+    """Pause, and advance by a number of ticks; notify the user if the run cannot advance."""
     window.player.pause()
     if window.state.preparing:
         window.say("an agent is still being prepared")

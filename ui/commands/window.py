@@ -1,6 +1,6 @@
-"""Context of all commands: the view of the session, the open dialog, documents, recordings, and the display surface.
+"""Context of all commands: session, settings, view, dialogs, documents, recordings and the display surface.
 
-The desk (`ViewContext`) is the context of all drawing: session, settings, canvas and map view.
+Its attribute `desk` (a `ViewContext`) is the context of all drawing: session, settings, canvas and map view.
 """
 
 import warnings
@@ -56,7 +56,7 @@ class Window:
         self.editor = Editor(session, self.state)
         self.dressing = ViewOverrides(self.desk, self.cameras)
         self.desk.is_default_view = lambda: self.dressing.is_default
-        # heat map and linking of cameras from the settings, as they were applied last
+        # heat map and camera linking of the settings when they were last applied to the view
         self._applied_view_defaults = settings.heat, settings.linked_cameras
         self.dialogs = Dialogs(self.desk, self.dressing, self.commands, surface.get_size())
         self.documents.forget.append(self.editor.forget)
@@ -79,7 +79,7 @@ class Window:
         )
 
     def _places(self, count: int) -> Layout:
-        """Return the layout of the window for this number of panels."""
+        """Return the layout of the window for this number of panels: the rects of all its parts."""
         size, scene = self.surface.get_size(), self.scene
         is_slow = self.player.is_slow_motion
         return window_layout(
@@ -115,14 +115,14 @@ class Window:
         self.desk.say(text)
 
     def tell(self, text: str) -> None:
-        """Show a message about the present run until the user's next edit, undo or redo."""
+        """Show a message about the current run, at most until the user's next edit, undo or redo."""
         self.desk.tell(text)
 
     def say_if_too_narrow(self, what: str = "the sidebar") -> None:
         """Notify the user if the sidebar is switched on but the window is too narrow for it at this text size.
 
         Args:
-            what: Name of the missing part for the message.
+            what: Name, in the message, of what the user cannot see.
         """
         if self.settings.shows_sidebar and not self.state.is_bare and self.scene.layout.sidebar is None:
             key = self.desk.key_of("ui_smaller") if self.scene.scale > turning.UI_SCALES[0] else ""
@@ -193,7 +193,7 @@ class Window:
         """
         if not self._is_full_screen:
             self.settings.window_size = self.surface.get_size()
-        with warnings.catch_warnings():  # no other API returns the window of pygame.display
+        with warnings.catch_warnings():  # from_display_module() is deprecated, but has no replacement
             warnings.simplefilter("ignore", DeprecationWarning)
             shown = pygame.Window.from_display_module()
         shown.set_windowed() if self._is_full_screen else shown.set_fullscreen(desktop=True)
@@ -204,7 +204,7 @@ class Window:
         settings = self.settings
         self.scene.palette, self.scene.scale = PALETTES[settings.theme], settings.ui_scale
         defaults = settings.heat, settings.linked_cameras
-        # the open file may have its own view, which only a default that the user has just changed may override
+        # Only defaults that the user has just changed override the view, which may come from the open file.
         if defaults != self._applied_view_defaults:
             self._applied_view_defaults, layers = defaults, self.scene.layers
             self.cameras.is_linked = settings.linked_cameras
@@ -213,7 +213,7 @@ class Window:
         self._rebuild_dialogs()
 
     def apply_limits(self) -> None:
-        """Pass on the settings for keyframe memory, prepared data (in memory and on disk) and the recordings folder."""
+        """Apply the settings for keyframe memory, prepared data (in memory and on disk) and the recordings folder."""
         settings = self.settings
         self.session.limit_keyframes(settings.keyframe_mb)
         SHELF.limit(settings.prepared_mb, settings.prepared_disk_mb)
@@ -274,5 +274,5 @@ class Window:
         """Copy the speed and the window size, which are kept between starts of the program, into the settings."""
         settings = self.settings
         settings.speed = self.dressing.own_speed if self.state.lesson is None else self.state.lesson.speed_before
-        if not self._is_full_screen:  # in full screen, the settings keep the size from before, for the next start
+        if not self._is_full_screen:  # in full screen, the settings keep the window size from before
             settings.window_size = self.surface.get_size()

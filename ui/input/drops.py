@@ -1,6 +1,6 @@
-"""Files dropped onto the window, one or several at once: the first run is opened, then all agent files, one by one.
+"""Files dropped onto the window: the first run is opened, then all agent files, one by one.
 
-A run is any file that is no agent file, such as a scenario, a map or a session.
+A run is any file that is not an agent file, such as a scenario, a map or a session.
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ from ui.commands.window import Window
 
 
 class Drops:
-    """Queue of dropped files."""
+    """Queue of files that the user dropped onto the window."""
 
     def __init__(self, window: Window) -> None:
         self.window = window
@@ -24,7 +24,7 @@ class Drops:
     def open(self) -> None:
         """Open the next dropped file; called once a frame.
 
-        A file that was dropped together with others is opened only when the dialogs of the file before are closed.
+        If several files were dropped together, each of them waits until the dialogs of the previous one are closed.
         """
         if self._new_drops:
             self._waiting, self._new_drops = self._chosen(self._new_drops), []
@@ -33,7 +33,7 @@ class Drops:
             self.window.documents.open_path(self._waiting.pop(0))
 
     def _chosen(self, dropped: list[Path]) -> list[Path]:
-        """Return the files to open: the first run, then all agent files. Notify the user about further runs."""
+        """Return the dropped files to open: the first run, then all agent files; notify the user about further runs."""
         agents = [path for path in dropped if path.suffix.lower() == own_files.SUFFIX]
         runs = [path for path in dropped if path not in agents]
         if len(runs) > 1:

@@ -1,4 +1,4 @@
-"""Dispatch of key presses to the open dialog, the focused control, or the command bound to the key."""
+"""Dispatch of key presses to the open dialog, the open menu, the focused control, or the command of the key."""
 
 import pygame
 
@@ -6,7 +6,7 @@ from ui.commands.window import Window
 from ui.panels.menu import choosing
 from ui.widgets.key_names import combination, usual
 
-# keys that act only once on menus and controls, however long they are held
+# keys whose repeats are ignored while a menu is open or a control is focused
 _PRESSED_ONCE = (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE, pygame.K_ESCAPE)
 
 
@@ -46,11 +46,11 @@ class Keyboard:
 
     @property
     def _has_focused_control(self) -> bool:
-        """Return whether a menu is open or a control is focused; Enter, Space and Escape then act on it."""
+        """Return whether a menu is open or a control is focused, on which Enter, Space and Escape then act."""
         return self.window.desk.state.menu is not None or bool(self.window.canvas.focus_id)
 
     def _handle_menu_key(self, event: pygame.event.Event) -> bool:
-        """Handle a key for the open menu: arrows move, Enter and Space choose, any other key closes it.
+        """Handle a key for the open menu: arrows move in it, Enter and Space choose an item, other keys close it.
 
         Returns:
             Whether a menu was open.

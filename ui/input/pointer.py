@@ -1,4 +1,4 @@
-"""Mouse input: controls of the canvas, and maps of panels, where the mouse edits, pans and zooms."""
+"""Mouse input: presses on controls, and editing, panning and zooming of the maps in the panels."""
 
 from contextlib import suppress
 
@@ -17,8 +17,8 @@ from ui.widgets.key_names import usual
 
 LEFT, MIDDLE, RIGHT = 1, 2, 3
 ZOOM_STEP = 1.25
-END_REACH_PX = 7  # hit-test radius of start and goal marks, in pixels at a UI scale of 1
-UNIT_REACH_PX = 6  # hit-test radius of an agent of a crowd, in pixels at a UI scale of 1
+END_REACH_PX = 7  # hit-test radius of start and goal markers, in pixels at a UI scale of 1
+UNIT_REACH_PX = 6  # hit-test radius of the dot of an agent in a crowd, in pixels at a UI scale of 1
 
 Position = tuple[int, int]  # x and y in the window, in pixels
 
@@ -30,7 +30,7 @@ class Pointer:
         self.window = window
         self.hover_panel: PanelKey | None = None
         self._shown_cursor: int | None = None  # cursor shape that was set last; None: a dialog has set its own
-        # pending press (panel, position in pixels, button) that becomes an edit only if the mouse is dragged
+        # pending press (panel, position in pixels, button), which becomes an edit only if the mouse is dragged
         self._waiting: tuple[PanelKey, Position, int] | None = None
         self._pan_drag: tuple[PanelKey, Position] | None = None  # panned panel and last pointer position in pixels
 
@@ -50,7 +50,7 @@ class Pointer:
         return panel == (self.hover_panel if editing is None else editing)
 
     def hand(self, panel: Panel) -> ToolPreview:
-        """Return the tool preview of a panel: the carried start or goal, or the cells that a press would edit."""
+        """Return what the tool shows in a panel: the dragged start or goal, or the cells that a press would edit."""
         window = self.window
         if window.state.has_hand or window.dialogs.dialog is not None or not self.edits_in(panel.key):
             return ToolPreview()
@@ -76,7 +76,7 @@ class Pointer:
         self._shown_cursor = None if self.window.dialogs.dialog is not None else wanted
 
     def _cursor(self, position: Position) -> int:
-        """Return the cursor shape for a position: of the drag in progress, else of the control, else of the map."""
+        """Return the cursor shape at a position, for the drag in progress, else for the control or the map there."""
         window = self.window
         region, panel = window.canvas.held or window.canvas.hit_test(position), window.scene.panel_at(position)
         carried = window.editor.carried
@@ -154,7 +154,7 @@ class Pointer:
         if button == LEFT and not mods and self._pick_crowd_agent(shown, boxes, position):
             return
         has_ctrl, has_shift = bool(mods & pygame.KMOD_CTRL), bool(mods & pygame.KMOD_SHIFT)
-        erases = button == RIGHT or (has_ctrl and not has_shift)  # Ctrl+click, for mice without a right button
+        erases = button == RIGHT or (has_ctrl and not has_shift)  # Ctrl+click serves mice without a right button
         window.editor.panel = shown.key
         if button == LEFT and not mods:
             point = self._end_mark_at(shown, boxes, position) or point
@@ -171,10 +171,10 @@ class Pointer:
     def _map_pos_at(
         self, shown: Panel, boxes: PanelBoxes, position: Position, reach_px: int
     ) -> tuple[float, float, float]:
-        """Convert a pixel and a reach in pixels to map coordinates.
+        """Convert a position in the window, and a hit-test radius in pixels, to map coordinates.
 
         Returns:
-            x and y of the centre of the pixel, and the reach in cells (at least 0.5).
+            x and y of the centre of the pixel, and the radius in cells (at least 0.5).
         """
         camera = self.window.scene.camera(shown.key, boxes)
         x, y = camera.to_map(position[0] - boxes.map[0] + 0.5, position[1] - boxes.map[1] + 0.5)
@@ -184,7 +184,7 @@ class Pointer:
         """Follow the crowd's agent under the pointer, or stop following it if it is followed already.
 
         Returns:
-            True if there was an agent under the pointer. In edit mode nothing is done and the result is False.
+            Whether there was an agent under the pointer; always False in edit mode, in which nothing is done.
         """
         crowd = shown.crowd
         agent = None if crowd is None or self.window.state.is_editing else self._crowd_agent_at(shown, boxes, position)
@@ -196,8 +196,8 @@ class Pointer:
     def _crowd_agent_at(self, shown: Panel, boxes: PanelBoxes, position: Position) -> int | None:
         """Return the id of the crowd's agent under the pointer; None if there is none.
 
-        None is also returned at the start and the goal of the followed agent, even if another agent is there, so that
-        the start and the goal can be dragged.
+        None is also returned at the start and the goal of the followed agent, even if another agent is there. Otherwise
+        that start and that goal could not be dragged.
         """
         if shown.crowd is None:
             return None
@@ -246,7 +246,10 @@ class Pointer:
             self._move_over(position)
 
     def _move_over(self, position: Position) -> None:
-        """Continue the current stroke, which may leave its panel and return, and update the hovered cell and panel."""
+        """Continue the current stroke, if any, and update the hovered cell and panel.
+
+        During a stroke, the hovered cell is one of the stroke's panel, even if the pointer leaves that panel.
+        """
         self._begin_pending_press(position)
         window, editing = self.window, self.window.editor.panel
         panel = window.scene.panel_at(position) if editing is None else window.scene.panel_of(editing)

@@ -56,9 +56,7 @@ def flip_param(session: Session, key: PanelKey, param: Param) -> bool:
         False for a number, which has no next value; True otherwise, even if the parameter no longer exists.
     """
     walker = session.run.walker(key)
-    if (
-        walker is None or param.name not in walker.params
-    ):  # the agent may have changed since the frame that the user clicked
+    if walker is None or param.name not in walker.params:  # the agent may have been replaced since the last frame
         return True
     value = walker.params[param.name]
     if param.kind is bool:
