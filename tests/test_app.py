@@ -94,13 +94,13 @@ def own_folders(tmp_path, monkeypatch):
 
 def saved_picture(app: App) -> str:
     """Where a picture was saved, if it is there."""
-    path = Path(app.window.state.messages.texts()[-1].removeprefix("saved "))
+    path = Path(app.window.state.messages.texts()[-1].removeprefix("Saved "))
     assert path.is_file() and path.stat().st_size > 500, app.window.state.messages.waiting
     return path.name
 
 
 def nothing_selected(app: App) -> bool:
-    return "nothing is selected" in app.window.state.messages.texts()[-1]
+    return "Nothing is selected" in app.window.state.messages.texts()[-1]
 
 
 # --- every command ----------------------------------------------------------------------------------
@@ -115,8 +115,8 @@ RUNNING_COMMANDS = {
     "step_back_100": lambda a: a.session.tick == 0,
     "to_start": lambda a: a.session.tick == 0,
     "to_end": lambda a: a.session.tick == a.session.run.recorded_end,
-    "previous_mark": lambda a: "no further" in a.window.state.messages.texts()[-1],
-    "next_mark": lambda a: "no further" in a.window.state.messages.texts()[-1],
+    "previous_mark": lambda a: "No further" in a.window.state.messages.texts()[-1],
+    "next_mark": lambda a: "No further" in a.window.state.messages.texts()[-1],
     "play_backwards": lambda a: a.window.player.is_backwards or a.session.tick == 0,
     "branch": lambda a: len(a.session.run.tree.branches) == 2 and len(a.session.run.panels) == 4,
     "branch_always": lambda a: len(a.session.run.tree.branches) == 2,
@@ -148,13 +148,13 @@ RUNNING_COMMANDS = {
     "reset": lambda a: a.session.tick == 0 and len(a.session.runs_left) == 1,
     "reset_keep_map": lambda a: a.session.tick == 0 and len(a.session.runs_left) == 1,
     "lessons": lambda a: type(a.window.dialogs.dialog).__name__ == "Lessons",
-    "lesson_next": lambda a: "no lesson" in a.window.state.messages.texts()[-1],
-    "lesson_back": lambda a: "no lesson" in a.window.state.messages.texts()[-1],
-    "lesson_end": lambda a: "no lesson" in a.window.state.messages.texts()[-1],
-    **{f"answer_{n}": lambda a: "no lesson" in a.window.state.messages.texts()[-1] for n in range(1, 6)},
+    "lesson_next": lambda a: "No lesson" in a.window.state.messages.texts()[-1],
+    "lesson_back": lambda a: "No lesson" in a.window.state.messages.texts()[-1],
+    "lesson_end": lambda a: "No lesson" in a.window.state.messages.texts()[-1],
+    **{f"answer_{n}": lambda a: "No lesson" in a.window.state.messages.texts()[-1] for n in range(1, 6)},
     "minimap": lambda a: not a.window.settings.shows_minimap,
     "moments": lambda a: type(a.window.dialogs.dialog).__name__ == "Moments",
-    "first_difference": lambda a: "never part" in a.window.state.messages.texts()[-1],
+    "first_difference": lambda a: "do not differ" in a.window.state.messages.texts()[-1],
     "next_panel": lambda a: a.session.panel_of(a.session.focused_key) == 1,
     "previous_panel": lambda a: a.session.panel_of(a.session.focused_key) == 1,
     "edit_agent": lambda a: type(a.window.dialogs.dialog).__name__ == "AgentEditor",
@@ -197,11 +197,11 @@ RUNNING_COMMANDS = {
     "tab_inspect": lambda a: a.window.settings.sidebar_tab == "inspect",
     "tab_compare": lambda a: a.window.settings.sidebar_tab == "compare",
     "tab_time": lambda a: a.window.settings.sidebar_tab == "time",
-    "pin_cell": lambda a: a.window.state.pinned is None and "nothing to pin" in a.window.state.messages.texts()[-1],
+    "pin_cell": lambda a: a.window.state.pinned is None and "no cell to pin" in a.window.state.messages.texts()[-1],
     "compare_table": lambda a: type(a.window.dialogs.dialog).__name__ == "ComparisonTable",
     "edit_mode": lambda a: a.window.state.is_editing,
-    "undo": lambda a: a.window.state.messages.texts()[-1] == "nothing to undo",
-    "redo": lambda a: a.window.state.messages.texts()[-1] == "nothing to redo",
+    "undo": lambda a: a.window.state.messages.texts()[-1] == "There is nothing to undo",
+    "redo": lambda a: a.window.state.messages.texts()[-1] == "There is nothing to redo",
     "history": lambda a: type(a.window.dialogs.dialog).__name__ == "HistoryList",
     "clear_edits": lambda a: not a.session.history.done,
     "switch_1": lambda a: a.session.run.world.switch_states() == {"door": True, "gate": False},
@@ -219,13 +219,13 @@ RUNNING_COMMANDS = {
     "more_changes": lambda a: a.window.state.change_rate == 10.0,
     "fewer_changes": lambda a: a.window.state.change_rate == 2.0,
     "select_all": lambda a: str(a.window.state.selection) == "24 x 12" and a.window.state.tool == "select",
-    "select_stroke": lambda a: "nothing was painted" in a.window.state.messages.texts()[-1],
+    "select_stroke": lambda a: "Nothing was painted" in a.window.state.messages.texts()[-1],
     **dict.fromkeys(("copy", "cut", "name_switch", "save_piece"), nothing_selected),
-    "paste": lambda a: "nothing was copied" in a.window.state.messages.texts()[-1],
+    "paste": lambda a: "Nothing was copied" in a.window.state.messages.texts()[-1],
     "gallery": lambda a: type(a.window.dialogs.dialog).__name__ == "Gallery",
     "open": lambda a: type(a.window.dialogs.dialog).__name__ == "OpenFile",
     "recent": lambda a: type(a.window.dialogs.dialog).__name__ == "RecentFiles",
-    "problems": lambda a: "no problem list" in a.window.state.messages.texts()[-1],
+    "problems": lambda a: "No problem list" in a.window.state.messages.texts()[-1],
     "generate": lambda a: type(a.window.dialogs.dialog).__name__ == "GenerateMap",
     "save_map": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "save_map_as": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
@@ -238,7 +238,7 @@ RUNNING_COMMANDS = {
     "export_csv": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "export_posthoc": lambda a: type(a.window.dialogs.dialog).__name__ == "SaveFile",
     "find_command": lambda a: type(a.window.dialogs.dialog).__name__ == "CommandPalette",
-    "about": lambda a: a.window.state.messages.texts()[-1].startswith("nothing is said about"),
+    "about": lambda a: a.window.state.messages.texts()[-1].startswith("This run has no description"),
     "help": lambda a: type(a.window.dialogs.dialog).__name__ == "HelpOverlay",
     "cancel": lambda a: a.window.is_open,
     "quit": lambda a: not a.window.is_open,
@@ -253,7 +253,7 @@ EDITING_COMMANDS = {
     for name in ("brush", "eraser", "line", "rectangle", "fill", "select")
 } | {
     "select_from_cursor": lambda a: a.window.state.selection.has(a.window.state.cursor),
-    "put_down": lambda a: "nothing in the hand" in a.window.state.messages.texts()[-1],
+    "put_down": lambda a: "no pasted cells" in a.window.state.messages.texts()[-1],
     "mirror_left_right": nothing_selected,
     "mirror_top_bottom": nothing_selected,
     "turn_right": nothing_selected,
@@ -1360,7 +1360,7 @@ def test_slow_motion_says_where_there_is_no_room_for_the_algorithm(size):
     settle(app)
     has_room = app.window.scene.layout.sidebar is not None
     assert has_room == (size[0] > 800)
-    assert any("too narrow for the lines" in text for text in app.window.state.messages.texts()) == (not has_room)
+    assert any("too narrow for the pseudocode" in text for text in app.window.state.messages.texts()) == (not has_room)
 
 
 @pytest.mark.parametrize(("scale", "can_be_smaller"), [(2.0, True), (0.75, False)])
@@ -1369,7 +1369,7 @@ def test_a_window_too_narrow_for_the_sidebar_says_what_helps(scale, can_be_small
     press_combination(app, "F3")
     settle(app)
     text = next(text for text in app.window.state.messages.texts() if "too narrow for the sidebar" in text)
-    assert ("Ctrl+Shift+- makes it smaller" in text) == can_be_smaller
+    assert ("Ctrl+Shift+- reduces it" in text) == can_be_smaller
 
 
 def test_slow_motion_says_how_far_it_has_got(monkeypatch):
@@ -1772,10 +1772,10 @@ def test_the_right_button_on_a_cell_opens_its_menu_and_dragged_it_frees(app):
     free = world.grid.free.copy()
     click(app, at_cell(app, 8, 6), button=3)
     assert app.window.state.menu.title == "Cell (8, 6)" and (app.session.run.world.grid.free == free).all()
-    choose(app, "Goal here")
+    choose(app, "Move the goal here")
     assert app.window.state.menu is None and app.session.run.world.goal == world.grid.cell(8, 6)
     click(app, at_cell(app, 9, 7), button=3)
-    choose(app, "Pin in the inspector")
+    choose(app, "Pin this cell in the inspector")
     assert app.window.state.pinned == (9, 7)
 
 
@@ -1794,11 +1794,11 @@ def test_an_agent_has_a_menu_by_mouse_and_by_key():
     app.draw()
     click(app, middle_of(app, f"panel:{PanelKey(0, 1)}"), button=3)
     assert app.window.state.menu.title == app.session.run.panels[1].view.label
-    choose(app, "Duplicate")
+    choose(app, "Duplicate the focused agent")
     assert len(app.session.run.panels) == 3
     press_combination(app, "Menu")
     menu = app.window.state.menu
-    for _ in range([item.label for item in menu.items].index("Remove")):
+    for _ in range([item.label for item in menu.items].index("Remove the focused agent")):
         press(app, pygame.K_DOWN)
     press(app, pygame.K_RETURN)
     assert app.window.state.menu is None and len(app.session.run.panels) == 2
@@ -1811,7 +1811,7 @@ def test_the_line_of_time_has_a_menu(app):
     click(app, (x + width // 2, y + height - 8), button=3)
     tick = int(app.window.state.menu.title.removeprefix("Tick "))
     assert abs(tick - app.session.run.recorded_end / 2) <= 1
-    choose(app, "Branch from this tick")
+    choose(app, "Create a branch at this tick")
     assert [branch.at for branch in app.session.run.tree.branches.values()][-1] == tick
 
 
@@ -1844,7 +1844,10 @@ def test_a_command_gets_another_key_and_its_old_one_does_nothing(app):
     dialog.focus(dialog.rows)
     press(app, pygame.K_RETURN)
     press_combination(app, "T")
-    assert "Dark or light" in dialog.problem and app.window.commands["step"].keys == COMMANDS["step"].keys
+    assert (
+        "Switch between dark and light theme" in dialog.problem
+        and app.window.commands["step"].keys == COMMANDS["step"].keys
+    )
     press(app, pygame.K_RETURN)
     press_combination(app, "Alt+F9")
     assert app.window.settings.keys == {"step": "Alt+F9"} and app.window.desk.key_of("step") == "Alt+F9"
@@ -1947,7 +1950,7 @@ def test_buttons_of_what_cannot_be_done_are_dim_and_say_why(app):
     spots = app.window.canvas
     app.window.settings.sidebar_tab = "time"
     app.draw()
-    for name, reason in (("time:delete_branch", "one branch only"), ("time:compare_branch", "no parent")):
+    for name, reason in (("time:delete_branch", "only one branch"), ("time:compare_branch", "no parent")):
         assert spots.spot_named(name).action is None and reason in spots.spot_named(name).tip
     assert spots.spot_named("transport:step_back").action is None
     press_combination(app, "B")
@@ -2045,9 +2048,9 @@ def test_what_is_said_about_the_run_goes_with_the_next_thing_done_to_it(app):
     app.window.say("saved a picture")
     assert len(told()) == 2
     press_combination(app, "Ctrl+Z")
-    assert [text.split(":")[0] for text in told()] == ["saved a picture", "taken back"]
+    assert [text.split(":")[0] for text in told()] == ["saved a picture", "Undid"]
     press_combination(app, "Ctrl+Y")
-    assert [text.split(":")[0] for text in told()] == ["saved a picture", "done again"]
+    assert [text.split(":")[0] for text in told()] == ["saved a picture", "Redid"]
     painting.paint(app.session, [app.session.run.world.goal], block=True)
     assert any("the goal is blocked" in text for text in told())
     painting.paint(app.session, [app.session.run.world.goal], block=False)

@@ -110,7 +110,7 @@ def test_each_group_has_one_panel_in_its_place() -> None:
     assert [panel.view.label for panel in session.run.panels] == ["lazy", "TBA*", "eager"]
     assert [panel.key.agent for panel in session.run.panels] == [0, 6, 7]
     assert [panel.mind is None for panel in session.run.panels] == [True, False, True]
-    assert session.run.panels[0].view.state_word == "0 of 6 there"
+    assert session.run.panels[0].view.state_word == "0 of 6 arrived"
 
 
 def test_the_one_that_is_picked_is_shown_and_followed() -> None:
@@ -342,8 +342,10 @@ def test_a_whole_crowd_gets_a_goal_by_its_menu_and_by_a_key_and_by_dragging_the_
     assert len(goals_of(app, "lazy")) > 1 and session.run.panels[0].crowd.ends((1, 2)) == (-1, -1)
 
     click(app, at_cell(app, *grid.xy(first)), button=3)
-    assert "Goal here" not in [item.label for item in app.window.state.menu.items], "of whom, if nobody is followed?"
-    choose(app, "Goal of all of lazy here")
+    assert "Move the goal here" not in [item.label for item in app.window.state.menu.items], (
+        "of whom, if nobody is followed?"
+    )
+    choose(app, "Move the goal of all agents of lazy here")
     assert goals_of(app, "lazy") == {first} and session.run.panels[0].crowd.ends((1, 2)) == (-1, first)
     assert [deed.command for deed in script.deeds(session.run)] == [ToGroup("lazy", MoveGoal(first, 0))]
 
@@ -369,11 +371,11 @@ def test_of_a_crowd_with_one_who_is_followed_a_menu_has_the_goal_of_either() -> 
     taken = {w.position for w in session.run.world.walkers} | goals_of(app, "lazy") | goals_of(app, "eager") | {shared}
     first, second, *_ = [cell for cell in grid.free.nonzero()[0].tolist() if cell not in taken]
     click(app, at_cell(app, *grid.xy(first)), button=3)
-    choose(app, "Goal here")
+    choose(app, "Move the goal here")
     assert session.run.world.goal_of(session.run.world.walkers[3]) == first and session.run.world.goal == shared
     assert len(goals_of(app, "lazy")) > 1
     click(app, at_cell(app, *grid.xy(second)), button=3)
-    choose(app, "Goal of all of lazy here")
+    choose(app, "Move the goal of all agents of lazy here")
     assert goals_of(app, "lazy") == {second}
 
 

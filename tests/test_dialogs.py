@@ -225,11 +225,11 @@ MAKERS: dict[str, Callable[[FakeHost], Dialog]] = {
     ),
     "recent": RecentFiles,
     "record": lambda host: RecordDialog(host, host.calls.append),
-    "save": lambda host: SaveFile(host, "Save the map", ".map", "caves", host.calls.append),
+    "save": lambda host: SaveFile(host, "Save the map under another name", ".map", "caves", host.calls.append),
     "folder": lambda host: ChooseFolder(host, Path.cwd(), host.calls.append),
     "settings": lambda host: settings_of(host),
     "split": SplitPolicy,
-    "text": lambda host: TextPrompt(host, "Rename the branch", "eager", host.calls.append),
+    "text": lambda host: TextPrompt(host, "Rename the focused branch", "eager", host.calls.append),
     "unsaved": lambda host: UnsavedQuestion(host, host.calls.clear),
 }
 WINDOWS = {
@@ -579,7 +579,7 @@ def test_places_lead_to_the_shipped_maps(host: FakeHost, folder: Path) -> None:
 
 def save_file(host: FakeHost, folder: Path, name: str = "caves") -> SaveFile:
     host.settings.remember(folder / "two.map")
-    dialog = SaveFile(host, "Save the map", ".map", name, host.calls.append)
+    dialog = SaveFile(host, "Save the map under another name", ".map", name, host.calls.append)
     host.show(dialog)
     return dialog
 
@@ -637,7 +637,7 @@ def test_a_name_that_cannot_be_saved_to_stays_with_its_reason(host: FakeHost, fo
             raise ConfigError(f"{path}: cannot be written: Permission denied")
         host.calls.append(path)
 
-    dialog = SaveFile(host, "Save the map", ".map", "bad", save)
+    dialog = SaveFile(host, "Save the map under another name", ".map", "bad", save)
     host.show(dialog)
     host.press("Return")
     assert host.dialog is dialog and dialog.inner is None and dialog.name == "bad.map"
@@ -650,7 +650,15 @@ def test_a_name_that_cannot_be_saved_to_stays_with_its_reason(host: FakeHost, fo
 
 
 def test_what_saving_shows_next_is_not_closed(host: FakeHost, folder: Path) -> None:
-    host.show(SaveFile(host, "Save the map", ".map", "a", lambda path: host.show(MessageBox(host, "Next", "comes"))))
+    host.show(
+        SaveFile(
+            host,
+            "Save the map under another name",
+            ".map",
+            "a",
+            lambda path: host.show(MessageBox(host, "Next", "comes")),
+        )
+    )
     host.press("Return")
     assert isinstance(host.dialog, MessageBox)
 
@@ -720,7 +728,7 @@ def test_a_wrong_number_is_refused_by_the_button_too(host: FakeHost) -> None:
 
 
 def test_a_name_must_be_one(host: FakeHost) -> None:
-    host.show(TextPrompt(host, "Rename the branch", "eager", host.calls.append))
+    host.show(TextPrompt(host, "Rename the focused branch", "eager", host.calls.append))
     dialog = host.dialog
     assert isinstance(dialog, TextPrompt)
     host.clear_field()

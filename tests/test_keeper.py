@@ -118,7 +118,7 @@ def test_what_is_done_is_kept_again_when_there_is_room_again(folder: Path, monke
     is_full = False
     keeper._last_retry_s = 0.0
     keeper.keep()
-    assert session.told.lasting[-1] == "what you do is kept for a restart again"
+    assert session.told.lasting[-1] == "The journal can be written again: your actions survive a crash"
     session.advance(3)
     keeper._last_progress_s = 0.0
     keeper.keep()
@@ -199,7 +199,7 @@ def test_settings_that_cannot_be_written_are_told_and_tried_again(tmp_path: Path
     settings.theme = "light"
     for _ in range(4):
         keep()
-    assert len(told) == 1 and told[0].startswith("settings not kept: ")
+    assert len(told) == 1 and told[0].startswith("Could not save the settings: ")
     folder.unlink()
     keep()
     keep()

@@ -113,15 +113,15 @@ def test_the_help_page_shows_every_command() -> None:
 def test_families_of_keys_take_one_line() -> None:
     lines = {line.keys: line.help for line in lines_of(COMMANDS)}
     assert lines["1 to 8"] == "Focus panel 1 to 8"
-    assert lines["Alt+arrows"] == "Pan"
+    assert lines["Alt+arrows"] == "Pan the map"
     assert lines["Shift+1 to 9"] == "Block or free switch 1 to 9"
 
 
 def test_the_help_page_can_be_searched() -> None:
-    assert [line.help for line in lines_of(COMMANDS, "frontier") if line.help] == ["Layer: open frontier"]
+    assert [line.help for line in lines_of(COMMANDS, "frontier") if line.help] == ["Show or hide layer: open frontier"]
     assert lines_of(COMMANDS, "no such words at all") == []
     by_key = [line.help for line in lines_of(COMMANDS, "ctrl+shift+z") if line.help]
-    assert by_key == ["Redo"]
+    assert by_key == ["Redo the action undone last"]
 
 
 def test_the_palette_finds_commands_by_words_and_keys() -> None:

@@ -122,7 +122,12 @@ def test_the_list_goes_there_by_one_click_and_by_enter() -> None:
     app.session.do(EditCells((int(np.flatnonzero(app.session.run.world.grid.free)[600]),)))
     app.session.advance(200)
     titles = [moment.title for moment in moments_of(app.session)]
-    assert titles == ["Largest scrub", "Most expensive tick", "Restart that cost most", "First parting of A and B"]
+    assert titles == [
+        "Largest scrub",
+        "Most expensive tick",
+        "Most expensive restart",
+        "First difference between A and B",
+    ]
     press_combination(app, "Alt+O")
     dialog = app.window.dialogs.dialog
     rect = dialog.rows.element.rect

@@ -33,7 +33,7 @@ def test_a_lesson_from_its_first_step_to_its_last_and_back_by_the_keyboard(windo
     w.keys("ctrl+Next")
     w.until(lambda s: s["tick"] == 3 and not s["running"])
     w.keys("ctrl+Next", "ctrl+Next")
-    w.until(lambda s: "choose an answer first" in s["messages"])
+    w.until(lambda s: "Choose an answer first" in s["messages"])
     assert w.status["tick"] == 3, "the run waits for the answer"
     w.keys("alt+2", "ctrl+Next")
     stepped = w.until(lambda s: s["tick"] == 4 and not s["running"])

@@ -169,7 +169,10 @@ def test_a_session_that_is_not_what_was_saved_is_told(run: Any, scenario: Path, 
     path.write_text(path.read_text().replace(digest, "f" * 16))
     code, out, err = run(*again)
     assert code == 0 and line(out)["ticks"] == [0, 8]
-    assert err.startswith('record: The branch "run" is not the run that was saved, from tick 6 on') and digest in err
+    assert (
+        err.startswith('record: The replay of the branch "run" does not match the saved run from tick 6 on')
+        and digest in err
+    )
     path.write_text(path.read_text().replace("......@.....", "....@.@....."))
     code, out, err = run(*again)
     assert code == 0 and line(out)

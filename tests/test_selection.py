@@ -247,7 +247,7 @@ def test_cut_mirror_and_turn(app):
     assert rows(app) == ROWS
     press_combination(app, "Ctrl+X")
     assert all(row[1:3] == ".." for row in rows(app)[1:4])
-    assert app.session.history.done[-1].words == "piece of 2 x 3 cut out"
+    assert app.session.history.done[-1].words == "piece of 2 x 3 cut"
 
 
 def test_delete_means_cells_in_edit_mode(app):
@@ -303,7 +303,7 @@ def test_a_piece_is_pasted_at_the_middle_of_the_map_where_there_is_neither_point
     """So it can be seen, and turned, before the pointer comes back to the map."""
     session = Session(scenario())
     selecting = Selecting(session, State())
-    assert selecting.choose_all() == "selected: 12 x 8"
+    assert selecting.choose_all() == "Selected: 12 x 8"
     assert str(selecting.state.selection) == "12 x 8"
     selecting.choose(Selection.between((1, 1), (2, 2), session.run.world.grid))
     selecting.copy()
@@ -430,7 +430,7 @@ def test_a_switch_made_from_a_selection_restores_the_map_when_it_is_toggled_twic
     before = session.run.world.grid.rows()
     free = {cell for cell in cells if session.run.world.grid.is_free(cell)}
     if refused := selecting.why_no_switch("gate"):
-        assert "nothing selected can be switched: walls" in refused
+        assert "None of the selected cells can be switched: " in refused
         return
     said = selecting.name_switch("gate")
     switched = set(session.run.world.switches["gate"])
@@ -472,7 +472,7 @@ def test_a_name_is_refused_where_there_are_as_many_switches_as_a_map_may_have(ap
     while len(app.session.run.world.switches) < MAX_SWITCHES:
         assert selecting.why_no_switch("one more") is None
         app.session.run.world.name_switch(selecting.next_name(), [1])
-    assert selecting.why_no_switch("one more") == f"a map has at most {MAX_SWITCHES} switches"
+    assert selecting.why_no_switch("one more") == f"A map can have at most {MAX_SWITCHES} switches"
 
 
 def test_a_named_switch_changes_no_digest(app):
@@ -516,14 +516,14 @@ def test_menus_of_what_is_selected_and_of_switches(app):
     drag(app, at_cell(app, 1, 1), at_cell(app, 1, 1), button=3)
     menu = app.window.state.menu
     assert menu.title == "Selected: 2 x 3"
-    next(item for item in menu.items if item.label == "Mirror left and right").action()
+    next(item for item in menu.items if item.label == "Mirror the selection left to right").action()
     assert rows(app)[1][1:3] == "@@" and rows(app)[2][1:3] == ".@"
     app.window.state.menu = None
     app.draw()
     label = next(spot for spot in app.window.canvas.spots if spot.id.startswith("bridge:"))
     drag(app, label.box[:2], label.box[:2], button=3)
     assert app.window.state.menu.title == "gate"
-    next(item for item in app.window.state.menu.items if "no switch" in item.label).action()
+    next(item for item in app.window.state.menu.items if item.label == "Remove the switch").action()
     assert app.session.run.world.switches == {}
 
 

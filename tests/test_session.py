@@ -417,7 +417,7 @@ def test_a_run_begins_with_free_ends_whatever_was_drawn_on_them(keeps_map: bool)
     assert not session.run.world.grid.free[[START, 70]].any()
     session.reset(keeps_map=keeps_map)
     assert session.run.world.grid.free[[START, 70]].all() and session.run.world.goal == 70
-    assert any("is free again" in message for message in session.told.messages)
+    assert any("is now free" in message for message in session.told.messages)
 
 
 def test_restart_with_another_start_keeps_map_and_agents() -> None:
@@ -549,7 +549,10 @@ def test_nobody_is_lost_whose_own_start_was_blocked() -> None:
     stroke(session, [3 * SIDE + 4, 3 * SIDE + 5, 9 * SIDE + 8], True)
     session.reset(keeps_map=True)
     assert len(session.run.world.walkers) == 6 and not session.run.world.grid.is_free(3 * SIDE + 5)
-    assert "2 cells where agents begin or end are free again, for the run to begin" in session.told.messages
+    assert (
+        "2 start or goal cells of agents were blocked and are now free, so that the run can begin"
+        in session.told.messages
+    )
 
 
 # --- agents ---------------------------------------------------------------------------------------
@@ -915,11 +918,11 @@ def test_a_run_pauses_where_its_file_says_and_goes_on_from_there(speed: int, is_
 
     for tick in (0, 8, 4):
         session.seek(tick)
-        assert play() == ["stopped at tick 9: out of moves"] and session.tick == 9 and not session.run.is_over
+        assert play() == ["Paused at tick 9: out of moves"] and session.tick == 9 and not session.run.is_over
     session.seek(4)
     assert session.advance(100) == 5, "nor is it passed over by a leap"
     session.run_until(None, 10)
-    assert play() == ["stopped at tick 10: tick 10"] and session.tick == 10
+    assert play() == ["Paused at tick 10: tick 10"] and session.tick == 10
     assert not play() and session.run.is_over
 
 

@@ -119,7 +119,7 @@ def test_a_place_that_cannot_be_written_gives_a_message(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
     message = save_settings(Settings(), file / "settings.yaml")
-    assert message and message.startswith("settings not kept: ") and "\n" not in message
+    assert message and message.startswith("Could not save the settings: ") and "\n" not in message
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

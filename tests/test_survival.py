@@ -61,7 +61,7 @@ def test_a_picture_waits_for_branches_that_are_on_their_way(key: str, tmp_path: 
     app = one_of_two_branches_seeks()
     press_combination(app, key)
     assert app.window.dialogs.dialog is None, app.window.dialogs.dialog.problems
-    picture = Path(app.window.state.messages.texts()[-1].removeprefix("saved "))
+    picture = Path(app.window.state.messages.texts()[-1].removeprefix("Saved "))
     assert picture.is_file()
     if picture.suffix == ".png":
         texts = png_texts(picture.read_bytes())
@@ -305,7 +305,7 @@ def test_a_window_that_cannot_go_on_says_so_and_its_session_is_offered(home: Pat
         check=False,
     )
     assert done.returncode == 1, done.stderr
-    assert "ZeroDivisionError" in done.stderr and "offered again" in done.stderr and "Traceback" not in done.stderr
+    assert "ZeroDivisionError" in done.stderr and "can be restored" in done.stderr and "Traceback" not in done.stderr
     assert "ZeroDivisionError" in (home / "backmove" / "last-error.txt").read_text()
     crashed = find_crashed(home / "backmove" / "journals")
     saved = restore(crashed[0].path, BY_KEY)

@@ -13,19 +13,19 @@ from ui.model.command import RUN, Topic
 command = Topic("Branches")
 
 
-@command("B", "Branch: a second future from this tick on, beside this one", mode=RUN)
+@command("B", "Create a branch at the current tick", mode=RUN)
 def branch(window: Window) -> None:
     made = branching.branch_here(window.session)
     window.settings.sidebar_tab = "time"
-    window.tell(f'"{made.name}" begins at tick {made.at:,}; edits go to the focused branch')
+    window.tell(f'The branch "{made.name}" begins at tick {made.at:,}. Edits apply to the focused branch.')
 
 
-@command("Ctrl+B", "The same, in edit mode too")
+@command("Ctrl+B", "Create a branch at the current tick (also in edit mode)")
 def branch_always(window: Window) -> None:
     branch(window)
 
 
-@command("Shift+B", "Split: lazy and eager, several weights or budgets, from here", mode=RUN)
+@command("Shift+B", "Split the branch into branches with different agent settings", mode=RUN)
 def split_policy(window: Window) -> None:
     if window.session.focused is not None:
         window.show(SplitPolicy(window.dialogs))
@@ -38,15 +38,15 @@ def next_branch(window: Window) -> None:
     branching.show(window.session, numbers[(index + 1) % len(numbers)])
 
 
-@command("Alt+P", "The branch beside its parent, heat A - B")
+@command("Alt+P", "Compare the focused branch with its parent (heat map A - B)")
 def compare_branch(window: Window) -> None:
     if branching.compare_with_parent(window.session):
         window.scene.layers.show_heat("difference")
     else:
-        window.say("the first branch has no parent")
+        window.say("The first branch has no parent")
 
 
-@command("Alt+H", "Take the focused branch off the screen")
+@command("Alt+H", "Hide the focused branch")
 def hide_branch(window: Window) -> None:
     branching.hide(window.session, window.session.run.front)
 
@@ -57,7 +57,7 @@ def rename_branch(window: Window) -> None:
     window.show(
         TextPrompt(
             window.dialogs,
-            "Rename the branch",
+            "Rename the focused branch",
             chosen.name,
             partial(branching.rename, session, chosen.number),
         )
@@ -72,6 +72,6 @@ def delete_branch(window: Window) -> None:
         window.say(error.problems[0])
 
 
-@command("Alt+W", "Find the worst block: which switch or cell, and when, costs most")
+@command("Alt+W", "Find the worst block: the cell or switch, and the tick, that cost most")
 def worst_block(window: Window) -> None:
     window.show(WorstBlock(window.dialogs))

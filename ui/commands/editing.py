@@ -9,7 +9,7 @@ from ui.model.command import EDIT, Action, Topic
 command = Topic("Editing")
 
 
-@command("M", "Edit mode: letters choose tools")
+@command("M", "Turn edit mode on or off (letter keys choose tools)")
 def edit_mode(window: Window) -> None:
     if window.state.is_editing:
         window.state.put_tools_away()
@@ -25,50 +25,50 @@ def _tool_command(name: str) -> Action:
     return choose
 
 
-command("B", "Brush: first cell decides, block or free", mode=EDIT, name="tool_brush")(_tool_command("brush"))
-command("E", "Eraser: free cells", mode=EDIT, name="tool_eraser")(_tool_command("eraser"))
-command("L", "Line", mode=EDIT, name="tool_line")(_tool_command("line"))
-command("R", "Rectangle", mode=EDIT, name="tool_rectangle")(_tool_command("rectangle"))
-command("F", "Flood fill", mode=EDIT, name="tool_fill")(_tool_command("fill"))
-command("S", "Select: a piece of the map, to move, copy, mirror, turn, name", mode=EDIT, name="tool_select")(
-    _tool_command("select")
-)
+command("B", "Use the brush (block or free cells)", mode=EDIT, name="tool_brush")(_tool_command("brush"))
+command("E", "Use the eraser (free cells)", mode=EDIT, name="tool_eraser")(_tool_command("eraser"))
+command("L", "Use the line tool", mode=EDIT, name="tool_line")(_tool_command("line"))
+command("R", "Use the rectangle tool", mode=EDIT, name="tool_rectangle")(_tool_command("rectangle"))
+command("F", "Use flood fill", mode=EDIT, name="tool_fill")(_tool_command("fill"))
+command(
+    "S", "Use the Select tool (move, copy, mirror, rotate or name a part of the map)", mode=EDIT, name="tool_select"
+)(_tool_command("select"))
 
 
-@command("[", "Smaller brush", mode=EDIT, repeats=True)
+@command("[", "Make the brush smaller", mode=EDIT, repeats=True)
 def smaller_brush(window: Window) -> None:
     window.state.set_brush(window.state.brush - 1)
 
 
-@command("]", "Larger brush", mode=EDIT, repeats=True)
+@command("]", "Make the brush larger", mode=EDIT, repeats=True)
 def larger_brush(window: Window) -> None:
     window.state.set_brush(window.state.brush + 1)
 
 
-@command("Ctrl+Z", "Undo the last thing done, whatever it was", repeats=True)
+@command("Ctrl+Z", "Undo the last action", repeats=True)
 def undo(window: Window) -> None:
     if window.editor.cancel():
-        window.say("the stroke was taken back")
+        window.say("Stroke cancelled")
         return
     done = window.session.history.undo()
-    window.tell(f"taken back: {done}" if done else "nothing to undo")
+    window.tell(f"Undid: {done}" if done else "There is nothing to undo")
 
 
-@command("Ctrl+Y Ctrl+Shift+Z", "Redo", repeats=True)
+@command("Ctrl+Y Ctrl+Shift+Z", "Redo the action undone last", repeats=True)
 def redo(window: Window) -> None:
     done = window.session.history.redo()
-    window.tell(f"done again: {done}" if done else "nothing to redo")
+    window.tell(f"Redid: {done}" if done else "There is nothing to redo")
 
 
-@command("Alt+Z", "History: everything done, to go back to any of it")
+@command("Alt+Z", "Show the undo history")
 def history(window: Window) -> None:
     window.show(HistoryList(window.dialogs))
 
 
-@command("Ctrl+Delete", "Take all edits back (can be undone)")
+@command("Ctrl+Delete", "Remove all map edits (can be undone)")
 def clear_edits(window: Window) -> None:
     if not painting.take_edits_back(window.session):
-        window.tell("the map is as it was opened")
+        window.tell("The map has no edits")
 
 
 def _switch_command(number: int) -> Action:
@@ -79,7 +79,7 @@ def _switch_command(number: int) -> Action:
         if number <= len(names):
             window.tell(turning.flip_switch(window.session, names[number - 1]))
         else:
-            window.say(f"this map has no switch {number}")
+            window.say(f"This map has no switch {number}")
 
     return flip
 
@@ -99,61 +99,61 @@ def _cursor(dx: int, dy: int) -> Action:
     return move
 
 
-command("Ctrl+Left", "Cell cursor left", repeats=True, name="cursor_left")(_cursor(-1, 0))
-command("Ctrl+Right", "Cell cursor right", repeats=True, name="cursor_right")(_cursor(1, 0))
-command("Ctrl+Up", "Cell cursor up", repeats=True, name="cursor_up")(_cursor(0, -1))
-command("Ctrl+Down", "Cell cursor down", repeats=True, name="cursor_down")(_cursor(0, 1))
+command("Ctrl+Left", "Move the cell cursor left", repeats=True, name="cursor_left")(_cursor(-1, 0))
+command("Ctrl+Right", "Move the cell cursor right", repeats=True, name="cursor_right")(_cursor(1, 0))
+command("Ctrl+Up", "Move the cell cursor up", repeats=True, name="cursor_up")(_cursor(0, -1))
+command("Ctrl+Down", "Move the cell cursor down", repeats=True, name="cursor_down")(_cursor(0, 1))
 
 
-@command("Ctrl+Return", "Block or free the cell under the cursor")
+@command("Ctrl+Return", "Block or free the cell at the cell cursor")
 def paint_cursor(window: Window) -> None:
     if window.state.cursor is not None:
         window.editor.toggle(window.state.cursor)
 
 
-@command("Ctrl+Shift+Return", "Start at the cell cursor (back to tick 0)")
+@command("Ctrl+Shift+Return", "Move the start to the cell cursor (starts over at tick 0)")
 def start_here(window: Window) -> None:
     if window.state.cursor is not None:
         window.editor.drop_start(window.state.cursor)
 
 
-@command("Alt+Return", "Goal at the cell cursor")
+@command("Alt+Return", "Move the goal to the cell cursor")
 def goal_here(window: Window) -> None:
     if window.state.cursor is not None:
         window.editor.drop_goal(window.state.cursor)
 
 
-@command("Alt+Shift+Return", "Goal of the whole focused crowd at the cell cursor")
+@command("Alt+Shift+Return", "Move the goal of the focused crowd to the cell cursor")
 def goal_of_crowd_here(window: Window) -> None:
     if window.session.run.crowd(window.session.focused_key) is None:
-        window.say("the focused panel shows one agent, not a crowd")
+        window.say("The focused panel shows a single agent, not a crowd")
     elif window.state.cursor is None:
-        window.say("there is no cell cursor yet: {key:cursor_right} shows it")
+        window.say("There is no cell cursor yet. {key:cursor_right} shows it.")
     else:
         window.editor.drop_goal_of_crowd(window.state.cursor)
 
 
-@command("Alt+G", "Next movement rule: four neighbours, eight, corners cut, squeezed through (back to tick 0)")
+@command("Alt+G", "Switch to the next movement rule (starts over at tick 0)")
 def next_rule(window: Window) -> None:
     turning.turn_rule(window.session, 1)
 
 
-@command("Alt+C", "Random changes of the map on or off")
+@command("Alt+C", "Turn random map changes on or off")
 def random_changes(window: Window) -> None:
     is_on = window.session.run.world.random_changes.rate > 0
     window.session.do(SetChanges(window.state.change_interval, 0.0 if is_on else window.state.change_rate))
     window.say(
-        "random changes off"
+        "Random changes are off"
         if is_on
-        else f"random changes: {window.state.change_rate:g} % every {window.state.change_interval} ticks"
+        else f"Random changes: {window.state.change_rate:g} % every {window.state.change_interval} ticks"
     )
 
 
-@command("Alt+=", "Higher rate of random changes")
+@command("Alt+=", "Increase the rate of random changes")
 def more_changes(window: Window) -> None:
     turning.turn_change_rate(window.session, window.state, 1)
 
 
-@command("Alt+-", "Lower rate of random changes")
+@command("Alt+-", "Decrease the rate of random changes")
 def fewer_changes(window: Window) -> None:
     turning.turn_change_rate(window.session, window.state, -1)

@@ -20,25 +20,25 @@ from ui.model.posthoc import posthoc_writer
 command = Topic("Files")
 
 
-@command("G", "Gallery of examples", mode=RUN)
+@command("G", "Open the gallery of examples", mode=RUN)
 def gallery(window: Window) -> None:
     window.show(Gallery(window.dialogs))
 
 
-@command("Ctrl+O", "Open a scenario, a map or a problem list")
+@command("Ctrl+O", "Open a scenario, session, map or problem list")
 def open(window: Window) -> None:
     window.show(OpenFile(window.dialogs))
 
 
-@command("Ctrl+Shift+O", "Recent files")
+@command("Ctrl+Shift+O", "Open a recent file")
 def recent(window: Window) -> None:
     window.show(RecentFiles(window.dialogs))
 
 
-@command("Ctrl+L", "Problem list of the open .scen file")
+@command("Ctrl+L", "Choose a problem from the open problem list")
 def problems(window: Window) -> None:
     if window.documents.problems is None:
-        window.say("no problem list is open: open a .scen file ({key:open})")
+        window.say("No problem list is open. Open a .scen file first ({key:open}).")
     else:
         window.show(ProblemList(window.dialogs))
 
@@ -69,11 +69,11 @@ def _save(window: Window, write: Callable[[], object], done: str) -> None:
         window.say(done)
 
 
-@command("Ctrl+S", "Save the map as .map")
+@command("Ctrl+S", "Save the map")
 def save_map(window: Window) -> None:
     path = window.session.path
     if path is not None and path.suffix == ".map" and not files.is_shipped(path):
-        _save(window, lambda: files.save_map(window.session, path), f"saved {path.name}")
+        _save(window, lambda: files.save_map(window.session, path), f"Saved {path.name}")
     else:
         save_map_as(window)
 
@@ -83,54 +83,54 @@ def save_map_as(window: Window) -> None:
     window.show(
         SaveFile(
             window.dialogs,
-            "Save the map",
+            "Save the map under another name",
             ".map",
             window.session.run.world.grid.name,
-            lambda path: _save(window, lambda: files.save_map(window.session, path), f"saved {path.name}"),
+            lambda path: _save(window, lambda: files.save_map(window.session, path), f"Saved {path.name}"),
         )
     )
 
 
-@command("Alt+S", "Save the session: everything, with branches and edits")
+@command("Alt+S", "Save the session (run, branches and edits)")
 def save_session(window: Window) -> None:
     window.documents.save_session()
 
 
-@command("Ctrl+Alt+S", "Save map, agents and settings as a scenario")
+@command("Ctrl+Alt+S", "Save the run as a scenario (map, agents and settings)")
 def save_scenario(window: Window) -> None:
     window.show(
         SaveFile(
             window.dialogs,
-            "Save the scenario",
+            "Save the run as a scenario",
             ".yaml",
             window.session.run.scenario.title,
             lambda path: _save(
                 window,
                 lambda: files.save_session_scenario(window.session, path, window.dressing.as_view()),
-                f"saved {path.name}",
+                f"Saved {path.name}",
             ),
         )
     )
 
 
-@command("Ctrl+E", "Export the comparison as CSV")
+@command("Ctrl+E", "Export the comparison table as CSV")
 def export_csv(window: Window) -> None:
     window.show(
         SaveFile(
             window.dialogs,
-            "Export the comparison",
+            "Export the comparison table",
             ".csv",
             f"{window.session.run.scenario.title} tick {window.session.tick}",
-            lambda path: _save(window, lambda: tables.export_csv(window.session, path), f"wrote {path.name}"),
+            lambda path: _save(window, lambda: tables.export_csv(window.session, path), f"Saved {path.name}"),
         )
     )
 
 
-@command("Ctrl+Alt+E", "Export the focused agent's run so far for Posthoc, a viewer of searches in a browser")
+@command("Ctrl+Alt+E", "Export the focused agent's search for Posthoc")
 def export_posthoc(window: Window) -> None:
     walker = window.session.focused
     if walker is None:
-        window.say("there is no agent whose run could be exported")
+        window.say("There is no agent whose search could be exported")
         return
 
     def save(path: Path) -> None:
@@ -142,7 +142,7 @@ def export_posthoc(window: Window) -> None:
     )
 
 
-@command("Alt+X", "Experiment: these agents on many problems of this map, beside the window")
+@command("Alt+X", "Run an experiment with these agents on this map")
 def experiment(window: Window) -> None:
     window.show(ExperimentSheet(window.dialogs, window.state))
 

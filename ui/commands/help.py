@@ -15,12 +15,12 @@ def find_command(window: Window) -> None:
     window.show(CommandPalette(window.dialogs))
 
 
-@command("? F1", "All keys")
+@command("? F1", "Show all keys")
 def help(window: Window) -> None:
     window.show(HelpOverlay(window.dialogs))
 
 
-@command("F8", "What this example shows")
+@command("F8", "Show what this example is about")
 def about(window: Window) -> None:
     """Show the caption of the open scenario in a message box."""
     scenario = window.session.run.scenario
@@ -29,10 +29,10 @@ def about(window: Window) -> None:
         box.command = "about"
         window.show(box)
     else:
-        window.say("nothing is said about this run; scenario files can have a caption")
+        window.say("This run has no description. A scenario file can have one as its caption.")
 
 
-@command("Escape", "Cancel the stroke, the dialog, the tool")
+@command("Escape", "Cancel the current action")
 def cancel(window: Window) -> None:
     """Close or cancel the first of these that is active: menu, stroke, note, "run until", selection, and so on."""
     if window.state.menu is not None:
@@ -57,18 +57,18 @@ def cancel(window: Window) -> None:
         window.state.is_bare = False
 
 
-@command("Ctrl+Tab F6", "Next control of the window")
+@command("Ctrl+Tab F6", "Focus the next control")
 def next_control(window: Window) -> None:
     window.canvas.focus_next(1)
 
 
-@command("Ctrl+Shift+Tab Shift+F6", "Previous control")
+@command("Ctrl+Shift+Tab Shift+F6", "Focus the previous control")
 def previous_control(window: Window) -> None:
     window.canvas.focus_next(-1)
 
 
-@command("Menu Shift+F10", "Menu of the cell cursor, or of the focused agent")
+@command("Menu Shift+F10", "Open the context menu of the cell cursor or the focused agent")
 def open_menu(window: Window) -> None:
     window.state.menu = menus.menu_by_key(window)
     if window.state.menu is None:
-        window.say("there is no panel, and nothing to choose from")
+        window.say("There is no panel, so there is no context menu")

@@ -15,4 +15,6 @@ def _toggle_command(layer: Layer) -> Action:
 
 
 for _layer in LAYERS:
-    command(_layer.shortcut, f"Layer: {_layer.name.lower()}", name=f"layer_{_layer.key}")(_toggle_command(_layer))
+    command(_layer.shortcut, f"Show or hide layer: {_layer.name.lower()}", name=f"layer_{_layer.key}")(
+        _toggle_command(_layer)
+    )

@@ -8,23 +8,23 @@ from ui.model.command import Action, Topic
 command = Topic("Lessons")
 
 
-@command("Shift+G", "Lessons: guided runs, step by step")
+@command("Shift+G", "Choose a lesson")
 def lessons(window: Window) -> None:
     window.show(Lessons(window.dialogs, window.documents.open_path))
 
 
-@command("Ctrl+PageDown", "Next step of the lesson")
+@command("Ctrl+PageDown", "Go to the next step of the lesson")
 def lesson_next(window: Window) -> None:
     if playing := window.state.lesson:
         if playing.waits_for_answer and not playing.is_on_its_way(window.session):
-            window.say("choose an answer first")
+            window.say("Choose an answer first")
         playing.go_on(window.session, window.player)
         window.documents.look_as_in_lesson(playing)
     else:
         _say_no_lesson(window)
 
 
-@command("Ctrl+PageUp", "Previous step of the lesson")
+@command("Ctrl+PageUp", "Go to the previous step of the lesson")
 def lesson_back(window: Window) -> None:
     if playing := window.state.lesson:
         playing.go_back(window.session, window.player)
@@ -33,7 +33,7 @@ def lesson_back(window: Window) -> None:
         _say_no_lesson(window)
 
 
-@command("Ctrl+Shift+PageDown", "End the lesson; its run stays open")
+@command("Ctrl+Shift+PageDown", "End the lesson but keep its run open")
 def lesson_end(window: Window) -> None:
     if window.state.lesson is not None:
         window.documents.end_lesson()
@@ -49,7 +49,7 @@ def _answer(number: int) -> Action:
         if playing is None:
             _say_no_lesson(window)
         elif number > playing.open_answers:
-            window.say(f"there is no answer {number} to give here")
+            window.say(f"There is no answer {number} to choose here")
         else:
             playing.answer(number - 1)
 
@@ -57,9 +57,9 @@ def _answer(number: int) -> Action:
 
 
 for _n in range(1, MAX_ANSWERS + 1):
-    command(f"Alt+{_n}", f"Answer of the lesson: {_n}", name=f"answer_{_n}")(_answer(_n))
+    command(f"Alt+{_n}", f"Choose lesson answer {_n}", name=f"answer_{_n}")(_answer(_n))
 
 
 def _say_no_lesson(window: Window) -> None:
     """Notify the user that no lesson is open."""
-    window.say("no lesson is open; {key:lessons} lists them")
+    window.say("No lesson is open. {key:lessons} lists the lessons.")

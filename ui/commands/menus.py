@@ -36,9 +36,7 @@ def menu_at(window: Window, position: Position) -> Menu | None:
         number = int(rest.split(":")[0])
         deed = next((deed for deed in script.deeds(window.session.run) if deed.id == number), None)
         return script_menu(window, deed, position) if deed is not None else None
-    return (
-        Menu("Charts", [_command(window, "save_charts", "Save the charts ...")], position) if kind == "chart" else None
-    )
+    return Menu("Charts", [_command(window, "save_charts")], position) if kind == "chart" else None
 
 
 def menu_by_key(window: Window) -> Menu | None:
@@ -53,7 +51,7 @@ def menu_by_key(window: Window) -> Menu | None:
     return cell_menu(window, panel, window.state.cursor, (boxes.map[0] + int(x), boxes.map[1] + int(y)))
 
 
-def _command(window: Window, command_id: str, label: str, key: PanelKey | None = None) -> MenuItem:
+def _command(window: Window, command_id: str, key: PanelKey | None = None) -> MenuItem:
     """Return a menu item that runs a command; with a `key`, the item focuses that panel first."""
 
     def act() -> None:
@@ -61,7 +59,7 @@ def _command(window: Window, command_id: str, label: str, key: PanelKey | None =
             window.session.focus(key)
         window.run(command_id)
 
-    return MenuItem(label, act, window.desk.key_of(command_id))
+    return MenuItem(window.commands[command_id].help, act, window.desk.key_of(command_id))
 
 
 def cell_menu(window: Window, panel: Panel, point: Point, position: Position) -> Menu | None:
@@ -76,18 +74,19 @@ def cell_menu(window: Window, panel: Panel, point: Point, position: Position) ->
     items = [MenuItem("Block this cell" if is_free else "Free this cell", partial(editor.toggle, point))]
     if is_free:
         if not editor.is_about_crowd:
-            items.append(MenuItem("Goal here", partial(editor.drop_goal, point)))
+            items.append(MenuItem("Move the goal here", partial(editor.drop_goal, point)))
         if editor.crowd is not None:
-            of_all = f"Goal of all of {editor.crowd.name} here"
+            of_all = f"Move the goal of all agents of {editor.crowd.name} here"
             items.append(MenuItem(of_all, partial(editor.drop_goal_of_crowd, point)))
-        items.append(MenuItem("Start here (back to tick 0)", partial(editor.drop_start, point)))
+        items.append(MenuItem("Move the start here (starts over at tick 0)", partial(editor.drop_start, point)))
     is_pinned = window.state.pinned == point
-    items.append(MenuItem("Let go of this cell" if is_pinned else "Pin in the inspector", partial(window.pin, point)))
+    pin_label = "Unpin this cell" if is_pinned else "Pin this cell in the inspector"
+    items.append(MenuItem(pin_label, partial(window.pin, point)))
     select = partial(_say, window, partial(editor.selecting.choose_joined, point))
-    items.append(MenuItem(f"Select all {'free' if is_free else 'blocked'} cells joined to it", select))
+    items.append(MenuItem(f"Select all {'free' if is_free else 'blocked'} cells connected to it", select))
     if window.state.piece is not None:
         items.append(MenuItem("Paste here", partial(_paste_at, window, point)))
-    items += [_command(window, "fit", "Show the whole map"), _command(window, "follow", "Follow the agents")]
+    items += [_command(window, "fit"), _command(window, "follow")]
     return Menu(f"Cell ({point[0]}, {point[1]})", items, position)
 
 
@@ -104,19 +103,19 @@ def _paste_at(window: Window, point: Point) -> None:
 
 
 def selection_menu(window: Window, position: Position) -> Menu:
-    lines = (
-        ("copy", "Copy"),
-        ("cut", "Cut"),
-        ("mirror_left_right", "Mirror left and right"),
-        ("mirror_top_bottom", "Mirror top and bottom"),
-        ("turn_right", "Turn right"),
-        ("turn_left", "Turn left"),
-        ("block_selected", "Block"),
-        ("free_selected", "Free"),
-        ("name_switch", "Make it a switch ..."),
-        ("save_piece", "Save as .map ..."),
+    command_ids = (
+        "copy",
+        "cut",
+        "mirror_left_right",
+        "mirror_top_bottom",
+        "turn_right",
+        "turn_left",
+        "block_selected",
+        "free_selected",
+        "name_switch",
+        "save_piece",
     )
-    items = [_command(window, command, label) for command, label in lines]
+    items = [_command(window, command_id) for command_id in command_ids]
     return Menu(f"Selected: {window.state.selection}", [*items, MenuItem("Deselect", window.state.deselect)], position)
 
 
@@ -126,29 +125,29 @@ def switch_menu(window: Window, name: str, position: Position) -> Menu | None:
     cells = session.run.world.switches.get(name)
     if cells is None:
         return None
-    label = "Free" if session.run.world.switch_states()[name] else "Block"
+    label = "Free its cells" if session.run.world.switch_states()[name] else "Block its cells"
     items = [
         MenuItem(label, partial(_say, window, partial(turning.flip_switch, session, name))),
         MenuItem("Select its cells", partial(_say, window, partial(window.editor.selecting.choose_cells, cells))),
-        MenuItem("Let it be no switch any more", partial(session.do, NameSwitch(name, ()))),
+        MenuItem("Remove the switch", partial(session.do, NameSwitch(name, ()))),
     ]
     return Menu(name, items, position)
 
 
 def agent_menu(window: Window, panel: Panel, position: Position) -> Menu:
-    lines = (
-        ("edit_agent", "Agent and parameters ..."),
-        ("rename_agent", "Rename ..."),
-        ("duplicate_agent", "Duplicate"),
-        ("split_policy", "Split ..."),
-        ("maximise", "Only this panel, or all"),
-        ("move_panel_left", "One place back"),
-        ("move_panel_right", "One place on"),
-        ("picture_panel", "Picture as PNG"),
-        ("picture_svg", "Picture as SVG"),
-        ("remove_agent", "Remove"),
+    command_ids = (
+        "edit_agent",
+        "rename_agent",
+        "duplicate_agent",
+        "split_policy",
+        "maximise",
+        "move_panel_left",
+        "move_panel_right",
+        "picture_panel",
+        "picture_svg",
+        "remove_agent",
     )
-    items = [_command(window, command, label, panel.key) for command, label in lines]
+    items = [_command(window, command_id, panel.key) for command_id in command_ids]
     return Menu(panel.view.label, items, position)
 
 
@@ -161,11 +160,13 @@ def time_menu(window: Window, position: Position) -> Menu:
 
     items = [
         MenuItem("Go to this tick", partial(window.player.seek, tick)),
-        MenuItem("Branch from this tick", partial(seek_and_run, "branch_always"), window.desk.key_of("branch_always")),
-        MenuItem("First tick to export", partial(seek_and_run, "mark_in"), window.desk.key_of("mark_in")),
-        MenuItem("Last tick to export", partial(seek_and_run, "mark_out"), window.desk.key_of("mark_out")),
-        _command(window, "export_video", "Export as a video ..."),
-        _command(window, "until_tick", "Run until a tick ..."),
+        MenuItem(
+            "Create a branch at this tick", partial(seek_and_run, "branch_always"), window.desk.key_of("branch_always")
+        ),
+        MenuItem("Mark as the first tick to export", partial(seek_and_run, "mark_in"), window.desk.key_of("mark_in")),
+        MenuItem("Mark as the last tick to export", partial(seek_and_run, "mark_out"), window.desk.key_of("mark_out")),
+        _command(window, "export_video"),
+        _command(window, "until_tick"),
     ]
     return Menu(f"Tick {tick:,}", items, position)
 
@@ -173,11 +174,11 @@ def time_menu(window: Window, position: Position) -> Menu:
 def script_menu(window: Window, deed: ScriptEntry, position: Position) -> Menu:
     session = window.session
     items = [
-        MenuItem("Go there", partial(window.player.seek, deed.tick)),
-        MenuItem("Switch off" if deed.is_enabled else "Switch on", partial(script.toggle, session, deed)),
-        MenuItem("Ten ticks earlier", partial(script.move, session, deed, -10)),
-        MenuItem("Ten ticks later", partial(script.move, session, deed, 10)),
-        MenuItem("Again, ten ticks later", partial(script.duplicate, session, deed)),
+        MenuItem("Go to its tick", partial(window.player.seek, deed.tick)),
+        MenuItem("Disable" if deed.is_enabled else "Enable", partial(script.toggle, session, deed)),
+        MenuItem("Move ten ticks earlier", partial(script.move, session, deed, -10)),
+        MenuItem("Move ten ticks later", partial(script.move, session, deed, 10)),
+        MenuItem("Duplicate ten ticks later", partial(script.duplicate, session, deed)),
         MenuItem("Delete", partial(script.delete, session, deed)),
     ]
     return Menu(deed.command.say(RunNames(session.run.timeline)), items, position)

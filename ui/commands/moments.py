@@ -8,7 +8,7 @@ from ui.model.moments import Moment, first_parting
 command = Topic("Moments")
 
 
-@command("Alt+O", "Moments: what is worth seeing in the run so far")
+@command("Alt+O", "List the notable moments of the run")
 def moments(window: Window) -> None:
     def go_to(moment: Moment) -> None:
         _go_to(window, moment)
@@ -16,11 +16,11 @@ def moments(window: Window) -> None:
     window.show(Moments(window.dialogs, go_to))
 
 
-@command("Alt+D", "First difference: where panel A and panel B, or their branches, first part, and in what")
+@command("Alt+D", "Go to the first difference between panels A and B")
 def first_difference(window: Window) -> None:
     found = first_parting(window.session)
     if found is None:
-        window.say("as far as they were run, there are no two panels here that differ: they never part")
+        window.say("The compared panels do not differ in any recorded tick")
     else:
         _go_to(window, found)
 
@@ -29,4 +29,4 @@ def _go_to(window: Window, moment: Moment) -> None:
     """Focus the panel of the moment and seek to its tick."""
     window.session.focus(moment.panel)
     window.player.seek(moment.tick)
-    window.say(f"tick {moment.tick:,}: {moment.text}")
+    window.say(f"Tick {moment.tick:,}: {moment.text}")

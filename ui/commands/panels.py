@@ -59,20 +59,20 @@ def _panel(window: Window) -> Where:
 def rename_agent(window: Window) -> None:
     session, key = window.session, window.session.focused_key
     if session.focused is None:
-        window.say("there is no agent to rename")
+        window.say("There is no agent to rename")
     elif session.run.crowd(key) is not None:
-        window.say("a crowd has its name from its scenario")
+        window.say("A crowd cannot be renamed: its name comes from its scenario")
     else:
         name, label = partial(agent_edits.name_agent, session, key), agent_edits.label_of(session, key)
-        window.show(TextPrompt(window.dialogs, "Name of the agent", label, name, _too_long, _header(window)))
+        window.show(TextPrompt(window.dialogs, "Rename the focused agent", label, name, _too_long, _header(window)))
 
 
 def _too_long(name: str) -> str | None:
     """Return an error message if a name has too many characters, else None."""
-    return None if len(name) <= MAX_NAME else f"expected at most {MAX_NAME} characters, got {len(name)}"
+    return None if len(name) <= MAX_NAME else f"Expected at most {MAX_NAME} characters, got {len(name)}"
 
 
-@command("E Return", "Agent and parameters of the focused panel", mode=RUN)
+@command("E Return", "Edit the focused agent and its parameters", mode=RUN)
 def edit_agent(window: Window) -> None:
     """Open the editor of the focused agent, or the list of agents if the panel shows a crowd."""
     session = window.session
@@ -86,7 +86,7 @@ def _has_room(window: Window) -> bool:
     """Return whether another panel fits into the window; notify the user if not."""
     if len(window.session.run.panels) < 8:
         return True
-    window.say("eight panels are the most; remove one first ({key:remove_agent})")
+    window.say("There can be at most eight panels. Remove one first ({key:remove_agent}).")
     return False
 
 
@@ -100,16 +100,16 @@ def add_agent(window: Window) -> None:
 def duplicate_agent(window: Window) -> None:
     walker = window.session.focused
     if walker and walker.config.group:
-        window.say("a crowd cannot be duplicated: it comes from its scenario")
+        window.say("A crowd cannot be duplicated: it comes from its scenario")
     elif walker and _has_room(window):
         label = wording.next_label(walker.label, {other.label for other in window.session.run.world.walkers})
         agent_edits.add(window.session, AgentConfig(walker.spec.key, label, dict(walker.params), walker.budget))
 
 
-@command("Alt+U", "All agents of the focused crowd: find, sort, follow one", name="crowd")
+@command("Alt+U", "List the agents of the focused crowd", name="crowd")
 def list_crowd(window: Window) -> None:
     if window.session.run.crowd(window.session.focused_key) is None:
-        window.say("the focused panel shows one agent, not a crowd")
+        window.say("The focused panel shows a single agent, not a crowd")
     else:
         edit_agent(window)
 
@@ -120,17 +120,17 @@ def remove_agent(window: Window) -> None:
         agent_edits.remove(window.session, window.session.focused_key)
 
 
-@command("Ctrl+Shift+Left", "Move the panel one place back")
+@command("Ctrl+Shift+Left", "Move the panel left")
 def move_panel_left(window: Window) -> None:
     agent_edits.move_panel(window.session, window.session.focused_key, -1)
 
 
-@command("Ctrl+Shift+Right", "Move the panel one place on")
+@command("Ctrl+Shift+Right", "Move the panel right")
 def move_panel_right(window: Window) -> None:
     agent_edits.move_panel(window.session, window.session.focused_key, 1)
 
 
-@command("X", "Show only the focused panel, or all", mode=RUN)
+@command("X", "Maximise or restore the focused panel", mode=RUN)
 def maximise(window: Window) -> None:
     window.state.is_maximised = not window.state.is_maximised
 
@@ -140,27 +140,27 @@ def _step_weight(window: Window, step: int) -> None:
     walker = window.session.focused
     param = walker.spec.param("weight") if walker else None
     if walker is None or param is None:
-        window.say("the focused agent has no weight")
+        window.say("The focused agent has no weight")
         return
     turning.turn_param(window.session, window.session.focused_key, param, step)
 
 
-@command("W", "More weight for the focused agent", mode=RUN, repeats=True)
+@command("W", "Increase the weight of the focused agent", mode=RUN, repeats=True)
 def raise_weight(window: Window) -> None:
     _step_weight(window, 1)
 
 
-@command("Shift+W", "Less weight for the focused agent", mode=RUN, repeats=True)
+@command("Shift+W", "Decrease the weight of the focused agent", mode=RUN, repeats=True)
 def lower_weight(window: Window) -> None:
     _step_weight(window, -1)
 
 
-@command("K", "A larger budget for all", mode=RUN, repeats=True)
+@command("K", "Increase the shared budget", mode=RUN, repeats=True)
 def raise_budget(window: Window) -> None:
     _set_budget_if_enabled(window, "raise_budget", window.session.run.world.budget * 2)
 
 
-@command("Shift+K", "A smaller budget for all", mode=RUN, repeats=True)
+@command("Shift+K", "Decrease the shared budget", mode=RUN, repeats=True)
 def lower_budget(window: Window) -> None:
     _set_budget_if_enabled(window, "lower_budget", window.session.run.world.budget // 2)
 
@@ -173,11 +173,11 @@ def _set_budget_if_enabled(window: Window, command_id: str, budget: int) -> None
         turning.set_budget(window.session, budget)
 
 
-@command("Alt+L", "More trials for agents that learn", repeats=True)
+@command("Alt+L", "Increase the number of trials", repeats=True)
 def more_trials(window: Window) -> None:
     window.tell(turning.turn_trials(window.session, 1))
 
 
-@command("Alt+Shift+L", "Fewer trials", repeats=True)
+@command("Alt+Shift+L", "Decrease the number of trials", repeats=True)
 def fewer_trials(window: Window) -> None:
     window.tell(turning.turn_trials(window.session, -1))

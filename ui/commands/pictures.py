@@ -13,7 +13,7 @@ from ui.panels.dressing import ViewOverrides
 command = Topic("Pictures")
 
 
-@command("F9", "Record a video, or stop")
+@command("F9", "Start or stop recording a video")
 def record(window: Window) -> None:
     window.recording.toggle()
 
@@ -26,27 +26,27 @@ def _take(window: Window, save: Callable[[ViewOverrides], Path]) -> None:
         save: Function that draws and writes the picture, and returns the path of the new file.
     """
     try:
-        window.say(f"saved {save(window.dressing)}")
+        window.say(f"Saved {save(window.dressing)}")
     except ConfigError as error:
         window.complain(error)
 
 
-@command("F12 Ctrl+P", "Picture of the window as PNG")
+@command("F12 Ctrl+P", "Save a picture of the window (PNG)")
 def picture_window(window: Window) -> None:
     _take(window, pictures.save_window)
 
 
-@command("Shift+F12", "Picture of the focused panel as PNG")
+@command("Shift+F12", "Save a picture of the focused panel (PNG)")
 def picture_panel(window: Window) -> None:
     _take(window, lambda dressing: pictures.save_panel(dressing, window.session.focused_key))
 
 
-@command("Ctrl+F12", "Picture of the focused panel, four times as large")
+@command("Ctrl+F12", "Save a picture of the focused panel, four times as large (PNG)")
 def picture_large(window: Window) -> None:
     _take(window, lambda dressing: pictures.save_panel(dressing, window.session.focused_key, scale=4))
 
 
-@command("Alt+F12", "The focused panel as SVG, for papers")
+@command("Alt+F12", "Save a picture of the focused panel (SVG)")
 def picture_svg(window: Window) -> None:
     _take(window, lambda dressing: pictures.save_svg(dressing, window.session.focused_key))
 
@@ -60,21 +60,22 @@ def _mark(window: Window, name: str, text: str) -> None:
         text: Description of the change for the undo history.
     """
     state, tick = window.state, window.session.tick
-    window.session.history.set(f"{text} at {tick:,}", partial(setattr, state, name), getattr(state, name), tick)
+    window.session.history.set(f"{text}: {tick:,}", partial(setattr, state, name), getattr(state, name), tick)
 
 
 @command("I", "Mark the first tick to export", mode=RUN)
 def mark_in(window: Window) -> None:
-    _mark(window, "mark_in", "range to export begins")
+    _mark(window, "mark_in", "first tick to export")
     window.say(
-        f"export from tick {window.state.mark_in:,} on; {{key:mark_out}} marks the end, {{key:export_video}} exports"
+        f"The export begins at tick {window.state.mark_in:,}. "
+        "{key:mark_out} marks the last tick, {key:export_video} exports."
     )
 
 
 @command("Shift+I", "Mark the last tick to export", mode=RUN)
 def mark_out(window: Window) -> None:
-    _mark(window, "mark_out", "range to export ends")
-    window.say(f"export up to tick {window.state.mark_out:,}; {{key:export_video}} exports")
+    _mark(window, "mark_out", "last tick to export")
+    window.say(f"The export ends at tick {window.state.mark_out:,}. {{key:export_video}} exports.")
 
 
 @command("Alt+E", "Export the marked ticks as a video")

@@ -24,14 +24,12 @@ def select_all(window: Window) -> None:
     _say(window, window.editor.selecting.choose_all())
 
 
-@command("Ctrl+Shift+A", "Select what was painted last")
+@command("Ctrl+Shift+A", "Select the cells painted last")
 def select_stroke(window: Window) -> None:
     _say(window, window.editor.selecting.choose_last_stroke())
 
 
-@command(
-    "Ctrl+Space", "Select from the cell cursor on: moving it stretches the selection; again to let it be", mode=EDIT
-)
+@command("Ctrl+Space", "Begin or end a selection at the cell cursor", mode=EDIT)
 def select_from_cursor(window: Window) -> None:
     state, selecting = window.state, window.editor.selecting
     if state.anchor is not None:
@@ -45,22 +43,22 @@ def select_from_cursor(window: Window) -> None:
         selecting.stretch(state.cursor)
 
 
-@command("Ctrl+C", "Copy what is selected")
+@command("Ctrl+C", "Copy the selection")
 def copy(window: Window) -> None:
     _say(window, window.editor.selecting.copy())
 
 
-@command("Ctrl+X", "Cut out what is selected")
+@command("Ctrl+X", "Cut the selection")
 def cut(window: Window) -> None:
     _say(window, window.editor.selecting.cut())
 
 
-@command("Ctrl+V", "Paste: take what was copied into the hand, to put it down")
+@command("Ctrl+V", "Paste the copied cells")
 def paste(window: Window) -> None:
     _say(window, window.editor.selecting.paste())
 
 
-@command("Return", "Put down what is in the hand", mode=EDIT)
+@command("Return", "Place the pasted cells", mode=EDIT)
 def put_down(window: Window) -> None:
     _say(window, window.editor.selecting.put_down())
 
@@ -70,7 +68,7 @@ def _turn(direction: str, participle: str) -> Action:
 
     Args:
         direction: Kind of mirroring or rotation, such as `LEFT_RIGHT`.
-        participle: Word for the message: "mirrored" or "turned".
+        participle: Word for the message: "mirrored" or "rotated".
     """
 
     def turn(window: Window) -> None:
@@ -79,28 +77,28 @@ def _turn(direction: str, participle: str) -> Action:
     return turn
 
 
-command("X", "Mirror left and right", mode=EDIT, name="mirror_left_right")(_turn(LEFT_RIGHT, "mirrored"))
-command("Y", "Mirror top and bottom", mode=EDIT, name="mirror_top_bottom")(_turn(TOP_BOTTOM, "mirrored"))
-command("Z", "Turn right by a quarter", mode=EDIT, name="turn_right")(_turn(RIGHT, "turned"))
-command("Shift+Z", "Turn left by a quarter", mode=EDIT, name="turn_left")(_turn(LEFT, "turned"))
+command("X", "Mirror the selection left to right", mode=EDIT, name="mirror_left_right")(_turn(LEFT_RIGHT, "mirrored"))
+command("Y", "Mirror the selection top to bottom", mode=EDIT, name="mirror_top_bottom")(_turn(TOP_BOTTOM, "mirrored"))
+command("Z", "Rotate the selection clockwise", mode=EDIT, name="turn_right")(_turn(RIGHT, "rotated"))
+command("Shift+Z", "Rotate the selection counterclockwise", mode=EDIT, name="turn_left")(_turn(LEFT, "rotated"))
 
 
-@command("Delete", "Free what is selected", mode=EDIT)
+@command("Delete", "Free the selected cells", mode=EDIT)
 def free_selected(window: Window) -> None:
     if window.state.selection is None:
         window.say(
-            "nothing is selected; outside edit mode ({key:edit_mode}) {key:remove_agent} removes the focused agent"
+            "Nothing is selected. Outside edit mode ({key:edit_mode}), {key:remove_agent} removes the focused agent."
         )
     else:
         _say(window, window.editor.selecting.fill(block=False))
 
 
-@command("Insert", "Block what is selected", mode=EDIT)
+@command("Insert", "Block the selected cells", mode=EDIT)
 def block_selected(window: Window) -> None:
     _say(window, window.editor.selecting.fill(block=True))
 
 
-@command("Ctrl+G", "Make what is selected a switch, with a name")
+@command("Ctrl+G", "Make the selection a switch")
 def name_switch(window: Window) -> None:
     selecting = window.editor.selecting
     if window.state.selection is None:
@@ -113,7 +111,7 @@ def name_switch(window: Window) -> None:
     window.show(TextPrompt(window.dialogs, "Name of the switch", selecting.next_name(), go, selecting.why_no_switch))
 
 
-@command("Ctrl+M", "Save what is selected as a .map")
+@command("Ctrl+M", "Save the selection as a map")
 def save_piece(window: Window) -> None:
     write = window.editor.selecting.saver()
     if write is None:
@@ -121,7 +119,7 @@ def save_piece(window: Window) -> None:
         return
 
     def save(path: Path) -> None:
-        window.say(f"saved {write(path).name}")
+        window.say(f"Saved {write(path).name}")
 
     name = f"{window.session.run.world.grid.name} {window.state.selection}"
-    window.show(SaveFile(window.dialogs, "Save the piece of map", ".map", name, save))
+    window.show(SaveFile(window.dialogs, "Save the selection as a map", ".map", name, save))

@@ -27,14 +27,14 @@ def _tab(key: str) -> Action:
     return choose
 
 
-command("F2", "Sidebar: layers and legend", name="tab_layers")(_tab("layers"))
-command("F3", "Sidebar: editing and switches", name="tab_edit")(_tab("edit"))
-command("F4", "Sidebar: cell inspector", name="tab_inspect")(_tab("inspect"))
-command("F5", "Sidebar: comparison and charts", name="tab_compare")(_tab("compare"))
-command("F7", "Sidebar: branches and the script of edits", name="tab_time")(_tab("time"))
+command("F2", "Show layers and legend in the sidebar", name="tab_layers")(_tab("layers"))
+command("F3", "Show editing and switches in the sidebar", name="tab_edit")(_tab("edit"))
+command("F4", "Show the cell inspector in the sidebar", name="tab_inspect")(_tab("inspect"))
+command("F5", "Show comparison and charts in the sidebar", name="tab_compare")(_tab("compare"))
+command("F7", "Show branches and script in the sidebar", name="tab_time")(_tab("time"))
 
 
-@command("Ctrl+I", "Pin the cell under the pointer, or the cell cursor, in the inspector")
+@command("Ctrl+I", "Pin or unpin the cell under the pointer or the cell cursor")
 def pin_cell(window: Window) -> None:
     point = window.state.hover or window.state.cursor
     if point is not None:
@@ -42,10 +42,10 @@ def pin_cell(window: Window) -> None:
     elif window.state.pinned is not None:
         window.state.pinned = None
     else:
-        window.say("nothing to pin: point at a cell, or choose one with Ctrl and the arrow keys")
+        window.say("There is no cell to pin. Point at a cell, or choose one with Ctrl and the arrow keys.")
 
 
-@command("Ctrl+T", "Comparison table of all agents")
+@command("Ctrl+T", "Compare all agents in a table")
 def compare_table(window: Window) -> None:
     window.show(ComparisonTable(window.dialogs))
 
@@ -53,7 +53,7 @@ def compare_table(window: Window) -> None:
 @command("Ctrl+Shift+E", "Save the charts as SVG, PNG or CSV")
 def save_charts(window: Window) -> None:
     if not window.session.run.panels:
-        window.say("there is no agent, and no chart of one")
+        window.say("There is no agent, so there are no charts")
         return
     name = f"{window.session.run.scenario.title} charts"
 
@@ -62,7 +62,7 @@ def save_charts(window: Window) -> None:
 
     def save(path: Path) -> None:
         chart_files.save(window.desk, path)
-        window.say(f"wrote {path.name}")
+        window.say(f"Saved {path.name}")
 
     answers = [(suffix[1:].upper(), partial(ask, suffix), "main" * (suffix == ".svg")) for suffix in SUFFIXES]
     until = f" up to tick {window.session.tick:,}" if window.session.tick < window.session.run.recorded_end else ""

@@ -13,7 +13,7 @@ MAIN_MARKS = (MarkKind.EDIT, MarkKind.RESTART, MarkKind.NO_PATH, MarkKind.ARRIVA
 them; the command `until_back_move` finds the next one."""
 
 
-@command("Space P", "Run or pause; at the end of a run, replay it from tick 0")
+@command("Space P", "Run or pause; at the end of the run, replay from tick 0")
 def play(window: Window) -> None:
     if window.player.clock.is_running:
         window.player.pause()
@@ -22,7 +22,7 @@ def play(window: Window) -> None:
         if window.session.run.is_over and window.session.tick:
             window.player.seek(0)
             key = window.desk.key_of("reset")
-            window.say("Replaying from tick 0." + (f" Press {key} to begin a new run." if key else ""))
+            window.say("Replaying from tick 0." + (f" Press {key} to start over." if key else ""))
         window.player.play()
 
 
@@ -30,24 +30,24 @@ def _step(window: Window, ticks: int) -> None:
     """Pause, and advance by a number of ticks; notify the user if the run cannot advance."""
     window.player.pause()
     if window.state.preparing:
-        window.say("an agent is still being prepared")
+        window.say("The data of an agent is still being prepared")
         return
     if window.session.advance(ticks) == 0 and window.session.run.is_over:
-        window.say("nothing can happen any more: every agent is at its end")
+        window.say("The run is over: no agent can move any more")
     window.player.reveal = None
 
 
-@command(". Right O", "One tick forward", repeats=True)
+@command(". Right O", "Step one tick forward", repeats=True)
 def step(window: Window) -> None:
     _step(window, 1)
 
 
-@command("Shift+Right", "Ten ticks forward", repeats=True)
+@command("Shift+Right", "Step ten ticks forward", repeats=True)
 def step_10(window: Window) -> None:
     _step(window, 10)
 
 
-@command("PageDown", "A hundred ticks forward", repeats=True)
+@command("PageDown", "Step a hundred ticks forward", repeats=True)
 def step_100(window: Window) -> None:
     _step(window, 100)
 
@@ -55,31 +55,31 @@ def step_100(window: Window) -> None:
 def _seek_by_ticks(window: Window, ticks: int) -> None:
     """Seek by a number of ticks from the current tick; a negative number seeks backwards."""
     if ticks < 0 and window.session.tick == 0:
-        window.say("this is tick 0")
+        window.say("The run is at tick 0 already")
     window.player.seek(window.session.tick + ticks)
 
 
-@command(", Left", "One tick back", repeats=True)
+@command(", Left", "Step one tick back", repeats=True)
 def step_back(window: Window) -> None:
     _seek_by_ticks(window, -1)
 
 
-@command("Shift+Left", "Ten ticks back", repeats=True)
+@command("Shift+Left", "Step ten ticks back", repeats=True)
 def step_back_10(window: Window) -> None:
     _seek_by_ticks(window, -10)
 
 
-@command("PageUp", "A hundred ticks back", repeats=True)
+@command("PageUp", "Step a hundred ticks back", repeats=True)
 def step_back_100(window: Window) -> None:
     _seek_by_ticks(window, -100)
 
 
-@command("Home", "To tick 0")
+@command("Home", "Go to tick 0")
 def to_start(window: Window) -> None:
     window.player.seek(0)
 
 
-@command("End", "To the end of what was recorded")
+@command("End", "Go to the last recorded tick")
 def to_end(window: Window) -> None:
     window.player.seek(window.session.run.end)
 
@@ -87,17 +87,17 @@ def to_end(window: Window) -> None:
 def _seek_to_mark(window: Window, tick: int | None) -> None:
     """Seek to the tick of a mark; None: notify the user that there is no further mark."""
     if tick is None:
-        window.say("no further edit, restart or arrival is recorded in that direction")
+        window.say("No further edit, restart or arrival is recorded in that direction")
     else:
         window.player.seek(tick)
 
 
-@command("[", "Back to the previous edit, restart or end", mode=RUN, repeats=True)
+@command("[", "Go to the previous edit, restart or arrival", mode=RUN, repeats=True)
 def previous_mark(window: Window) -> None:
     _seek_to_mark(window, window.session.run.timeline.previous_mark(window.session.tick, MAIN_MARKS))
 
 
-@command("]", "On to the next mark", mode=RUN, repeats=True)
+@command("]", "Go to the next edit, restart or arrival", mode=RUN, repeats=True)
 def next_mark(window: Window) -> None:
     _seek_to_mark(window, window.session.run.timeline.next_mark(window.session.tick, MAIN_MARKS))
 
@@ -107,17 +107,17 @@ def play_backwards(window: Window) -> None:
     window.player.play_backwards()
 
 
-@command("- <", "Slower", repeats=True)
+@command("- <", "Slow down", repeats=True)
 def slower(window: Window) -> None:
     window.player.set_speed(clock.slower(window.player.speed))
 
 
-@command("= + >", "Faster", repeats=True)
+@command("= + >", "Speed up", repeats=True)
 def faster(window: Window) -> None:
     window.player.set_speed(clock.faster(window.player.speed))
 
 
-@command("U", "As fast as possible, or back", mode=RUN)
+@command("U", "Turn full speed on or off", mode=RUN)
 def full_speed(window: Window) -> None:
     if window.player.speed == clock.AS_FAST_AS_POSSIBLE:
         window.player.set_speed(window.player.last_speed)
@@ -126,17 +126,17 @@ def full_speed(window: Window) -> None:
         window.player.set_speed(clock.AS_FAST_AS_POSSIBLE)
 
 
-@command("S", "Slow motion, one expansion at a time", mode=RUN)
+@command("S", "Turn slow motion on or off (one expansion at a time)", mode=RUN)
 def slow_motion(window: Window) -> None:
     window.player.is_slow_motion = not window.player.is_slow_motion
     window.player.reveal = None
     if window.player.is_slow_motion:
-        window.say_if_too_narrow("the lines of the algorithm")
+        window.say_if_too_narrow("the pseudocode")
         if window.scene.layers.heat.kind != "off":
-            window.say("slow motion shows the search; the heat comes back when it ends")
+            window.say("Slow motion shows the search. The heat map comes back when slow motion ends.")
 
 
-@command("Ctrl+.", "One expansion forward (slow motion)", repeats=True)
+@command("Ctrl+.", "Step one expansion forward (slow motion)", repeats=True)
 def step_expansion(window: Window) -> None:
     window.player.pause()
     window.player.is_slow_motion = True
@@ -149,12 +149,12 @@ def until_move(window: Window) -> None:
     window.player.run_until("until_move", "move")
 
 
-@command("Alt+B", "Run until any next back-move")
+@command("Alt+B", "Run until the next back-move")
 def until_back_move(window: Window) -> None:
     window.player.run_until("until_back_move", "back_move")
 
 
-@command("Alt+R", "Run until any next restart")
+@command("Alt+R", "Run until the next restart")
 def until_restart(window: Window) -> None:
     window.player.run_until("until_restart", "restart")
 
@@ -174,13 +174,13 @@ def until_tick(window: Window) -> None:
     )
 
 
-@command("R", "Begin again at tick 0, on the map as it was then", mode=RUN)
+@command("R", "Start over at tick 0 on the original map", mode=RUN)
 def reset(window: Window) -> None:
     window.session.reset(keeps_map=False)
     window.player.reveal = None
 
 
-@command("Ctrl+R", "Begin again at tick 0, on the map as edited")
+@command("Ctrl+R", "Start over at tick 0 on the edited map")
 def reset_keep_map(window: Window) -> None:
     window.session.reset(keeps_map=True)
     window.player.reveal = None

@@ -31,98 +31,98 @@ def zoom_out(window: Window) -> None:
     window.zoom(0.8)
 
 
-@command("Ctrl+0", "Fit the map")
+@command("Ctrl+0", "Fit the map into the panels (also in edit mode)")
 def zoom_reset(window: Window) -> None:
     fit(window)
 
 
-@command("Alt+Left", "Pan left", repeats=True)
+@command("Alt+Left", "Pan the map left", repeats=True)
 def pan_left(window: Window) -> None:
     window.pan(PAN_STEP_PX, 0)
 
 
-@command("Alt+Right", "Pan right", repeats=True)
+@command("Alt+Right", "Pan the map right", repeats=True)
 def pan_right(window: Window) -> None:
     window.pan(-PAN_STEP_PX, 0)
 
 
-@command("Alt+Up", "Pan up", repeats=True)
+@command("Alt+Up", "Pan the map up", repeats=True)
 def pan_up(window: Window) -> None:
     window.pan(0, PAN_STEP_PX)
 
 
-@command("Alt+Down", "Pan down", repeats=True)
+@command("Alt+Down", "Pan the map down", repeats=True)
 def pan_down(window: Window) -> None:
     window.pan(0, -PAN_STEP_PX)
 
 
-@command("L", "Link the cameras, or free them", mode=RUN)
+@command("L", "Link or unlink the cameras of the panels", mode=RUN)
 def link_cameras(window: Window) -> None:
     window.cameras.toggle_link(window.session.focused_key)
-    window.say("cameras linked" if window.cameras.is_linked else "every panel has its own camera")
+    window.say("The cameras are linked" if window.cameras.is_linked else "Each panel has its own camera")
 
 
-@command("C", "Follow the agents with the camera", mode=RUN)
+@command("C", "Follow the agents with the camera, or stop following", mode=RUN)
 def follow(window: Window) -> None:
     window.cameras.follows = not window.cameras.follows
-    window.say("the camera follows the agents" if window.cameras.follows else "the camera stays")
+    window.say("The camera follows the agents" if window.cameras.follows else "The camera stays where it is")
 
 
-@command("H", "Hand tool: drag to pan")
+@command("H", "Use the hand tool (drag to pan)")
 def hand(window: Window) -> None:
     window.state.has_hand = not window.state.has_hand
 
 
-@command("V", "Next heat map: scrubbing, visits, expansions, learned h, g, depth, A - B")
+@command("V", "Show the next heat map: scrubbing, visits, expansions, learned h, g, depth, A - B")
 def next_heat(window: Window) -> None:
     tab_layers.next_heat(window.desk)
 
 
-@command("Shift+V", "Heat scale: logarithmic or linear")
+@command("Shift+V", "Switch the heat scale: logarithmic or linear")
 def heat_scale(window: Window) -> None:
     window.scene.layers.heat = replace(window.scene.layers.heat, is_log=not window.scene.layers.heat.is_log)
 
 
-@command("Ctrl+Shift+V", "Heat colours: inferno, cividis, viridis, greys, magma")
+@command("Ctrl+Shift+V", "Change the heat colours: inferno, cividis, viridis, greys, magma")
 def heat_colours(window: Window) -> None:
     tab_layers.next_colours(window.desk)
 
 
-@command("Alt+V", "Begin every file with these layers, this heat map and these links of cameras")
+@command("Alt+V", "Make layers, heat map and camera links the default for new files")
 def keep_view(window: Window) -> None:
     window.dressing.keep_as_default()
-    window.say("every file begins with these layers and this heat map now, unless it says otherwise")
+    window.say("New files open with these layers and this heat map, unless a file has its own view")
 
 
-@command("T", "Dark or light")
+@command("T", "Switch between dark and light theme")
 def theme(window: Window) -> None:
     window.set_theme("light" if window.scene.palette.name == "dark" else "dark")
 
 
-@command("Ctrl+Shift+= Ctrl+Shift++", "Larger text and controls")
+@command("Ctrl+Shift+= Ctrl+Shift++", "Enlarge text and controls")
 def ui_larger(window: Window) -> None:
     window.set_scale(turning.neighbour(turning.UI_SCALES, window.scene.scale, 1))
 
 
-@command("Ctrl+Shift+- Ctrl+_", "Smaller text and controls")
+@command("Ctrl+Shift+- Ctrl+_", "Reduce text and controls")
 def ui_smaller(window: Window) -> None:
     window.set_scale(turning.neighbour(turning.UI_SCALES, window.scene.scale, -1))
 
 
-@command("F10", "Hide everything but the panels")
+@command("F10", "Hide or show everything but the panels")
 def hide_ui(window: Window) -> None:
     window.state.is_bare = not window.state.is_bare
 
 
-@command("F11", "Full screen")
+@command("F11", "Turn full screen on or off")
 def full_screen(window: Window) -> None:
     window.toggle_full_screen()
 
 
-@command("Ctrl+,", "Settings: theme, size of texts, colours, folders, memory, keys")
+@command("Ctrl+,", "Open the settings: theme, text size, colours, folders, memory, keys")
 def settings(window: Window) -> None:
     window.collect_settings()
     named = os.environ.get(FOLDER_VARIABLE)
     recordings = Path(named) if named else usual_folder()
-    fixed = f"{FOLDER_VARIABLE} in the environment says where they go: {named}" if named else None
+    fixed = f"The environment variable {FOLDER_VARIABLE} sets this folder: {named}" if named else None
     window.show(SettingsDialog(window.dialogs, window.apply_settings, window.rebind, recordings, fixed))

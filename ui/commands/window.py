@@ -126,8 +126,8 @@ class Window:
         """
         if self.settings.shows_sidebar and not self.state.is_bare and self.scene.layout.sidebar is None:
             key = self.desk.key_of("ui_smaller") if self.scene.scale > turning.UI_SCALES[0] else ""
-            advice = f"; {key} makes it smaller" if key else ""
-            self.say(f"the window is too narrow for {what} at this text size{advice}")
+            advice = f". {key} reduces it" if key else ""
+            self.say(f"The window is too narrow for {what} at this text size{advice}")
 
     def show(self, dialog: Dialog) -> None:
         self.dialogs.show(dialog)

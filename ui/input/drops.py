@@ -37,5 +37,5 @@ class Drops:
         agents = [path for path in dropped if path.suffix.lower() == own_files.SUFFIX]
         runs = [path for path in dropped if path not in agents]
         if len(runs) > 1:
-            self.window.say(f"{len(runs)} files were dropped at once: one can be open, {runs[0].name}")
+            self.window.say(f"{len(runs)} files were dropped at once, but only one can be opened: {runs[0].name}")
         return [*runs[:1], *agents]

@@ -206,10 +206,11 @@ def with_free_ends(scenario: Scenario) -> tuple[Scenario, list[str]]:
     blocked = [cell for cell in {*shared.values(), *own} if not scenario.grid.is_free(cell)]
     for cell in blocked:
         letters[cell] = original[cell] if Grid.is_passable_letter(original[cell : cell + 1])[0] else ord(".")
-    messages = [f"the {name} is free again, for the run to begin" for name, cell in shared.items() if cell in blocked]
+    reason = "so that the run can begin"
+    messages = [f"The {name} was blocked and is now free, {reason}" for name, cell in shared.items() if cell in blocked]
     if count := len({*blocked} - {*shared.values()}):
-        cells_text = f"{counted(count, 'cell')} where agents begin or end {'is' if count == 1 else 'are'}"
-        messages.append(f"{cells_text} free again, for the run to begin")
+        verbs = "was blocked and is" if count == 1 else "were blocked and are"
+        messages.append(f"{counted(count, 'start or goal cell')} of agents {verbs} now free, {reason}")
     return (replace(scenario, grid=grid.copy()), messages) if blocked else (scenario, messages)
 
 

@@ -14,7 +14,7 @@ from ui.model.session import Session
 def branch_here(session: Session) -> Branch:
     """Create a branch that begins at the current tick, and show it next to its parent branch."""
     agent = session.focused_key.agent
-    with session.doing("branch made"):
+    with session.doing("branch created"):
         branch = session.run.tree.branch(session.run.front)
         branch.timeline.settle()
         _show_and_focus_branch(session, branch, agent)
@@ -47,7 +47,7 @@ def split(session: Session, variants: Sequence[Mapping[str, Value | None]]) -> l
     Later commands apply to all linked branches.
     """
     run, agent = session.run, session.focused_key.agent
-    with session.doing(f"split into {len(variants)} futures"):
+    with session.doing(f"split into {len(variants)} branches"):
         futures = run.tree.split_policy(run.front, agent, variants)
         for branch in futures:
             branch.timeline.settle()

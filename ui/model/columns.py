@@ -73,7 +73,7 @@ COLUMNS: tuple[Column, ...] = (
         is_text=True,
     ),
     Column("budget", "k", "expansions allowed in a tick", lambda _, p: p.view.budget, width=58.0),
-    Column("state", "State", "what it is doing", lambda _, p: p.view.state_word, width=102.0, is_text=True),
+    Column("state", "State", "what the agent is doing", lambda _, p: p.view.state_word, width=102.0, is_text=True),
     *(_column_of_measure(measure) for measure in MEASURES),
     Column("arrived", "Arrived", "tick of the arrival", arrived_at),
 )

@@ -160,7 +160,7 @@ class CrowdTracker:
 
 
 def state_of(arrived: int, count: int) -> str:
-    return f"{arrived:,} of {count:,} there"
+    return f"{arrived:,} of {count:,} arrived"
 
 
 def _crowd_status(numbers: CrowdNumbers) -> Status:

@@ -244,8 +244,8 @@ class Editor:
 
     def _refuse(self, name: str, point: Point) -> None:
         """Show a message that says why the start or goal cannot be at a cell."""
-        why = "that cell is blocked" if self._is_inside(point) else "that is beside the map"
-        self.session.told.messages.append(f"the {name} cannot be at {point}: {why}")
+        why = "that cell is blocked" if self._is_inside(point) else "that is outside the map"
+        self.session.told.messages.append(f"The {name} cannot be at {point}: {why}")
 
     def toggle(self, point: Point) -> None:
         """Block a free cell or free a blocked one, for the keyboard and the context menu."""

@@ -35,7 +35,7 @@ class Fault:
 
     @property
     def words(self) -> str:
-        return f"Something went wrong in Backmove itself, while {self.doing}: {self.what}"
+        return f"An internal error occurred in Backmove while {self.doing}: {self.what}"
 
 
 def fault_of(doing: str, error: BaseException) -> Fault:
@@ -47,7 +47,7 @@ def fault_of(doing: str, error: BaseException) -> Fault:
 def report(fault: Fault, session: Session) -> str:
     """Return the report of a fault for developers; it contains nothing of the user's files but the scenario title."""
     lines = [
-        "Backmove: report of an error",
+        "Backmove: error report",
         fault.words,
         f"Python {platform.python_version()} on {platform.platform()}",
         *_run_description(session),
@@ -125,5 +125,5 @@ class ThreadFaults:
 def complain_on_terminal(text: str, place: Path | None, is_kept: bool) -> None:
     """Print why the window cannot continue, where the report is, and whether the session can be restored."""
     told = f"The report is in {place}. " if place else ""
-    session = "is offered again at the next start" if is_kept else "could not be kept: no journal can be written"
+    session = "can be restored at the next start" if is_kept else "could not be saved: no journal can be written"
     print(f"{text}\n{told}The session {session}.", file=sys.stderr)

@@ -387,7 +387,7 @@ class BranchChange:
         removed_ids, clock_ticks = {entry.id for entry in old}, {entry.tick for entry in new if _is_clock_entry(entry)}
         user_entries, expected = ([entry for entry in part if not _is_clock_entry(entry)] for part in (now, old))
         is_as_expected = user_entries[self.place : self.place + len(expected)] == expected
-        assert is_as_expected, "a log was changed by somebody who did not say so"
+        assert is_as_expected, "the log of the branch was changed outside the undo history"
         index = now.index(user_entries[self.place - 1]) + 1 if self.place else 0
         kept = [
             [

@@ -106,7 +106,7 @@ class AutosaveJournal:
         self.journal = new_journal
         failed.close()
         self._said = False
-        self.session.told.lasting.append("what you do is kept for a restart again")
+        self.session.told.lasting.append("The journal can be written again: your actions survive a crash")
 
     def close(self) -> None:
         for journal in (*self.left, *([self.journal] if self.journal else [])):

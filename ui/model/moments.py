@@ -70,7 +70,7 @@ def first_parting(session: Session) -> Moment | None:
     if found is None:
         return None
     names = one.view.label, other.view.label
-    return Moment(found.tick, "First parting of A and B", _difference_text(session, found, names), one.key)
+    return Moment(found.tick, "First difference between A and B", _difference_text(session, found, names), one.key)
 
 
 def _record(session: Session, panel: Panel) -> Record:
@@ -99,7 +99,7 @@ def _largest_scrub_moment(session: Session) -> Moment | None:
     if scrub.moves < MIN_SCRUB:
         return None
     over = counted(scrub.cells, "cell")
-    text = f"{panel.view.label}: {scrub.moves:,} moves on end onto cells where it had been, over {over}"
+    text = f"{panel.view.label}: {scrub.moves:,} moves in a row onto cells visited before, over {over}"
     return Moment(scrub.begin, "Largest scrub", f"{text}, to tick {scrub.end:,}", panel.key)
 
 
@@ -119,8 +119,8 @@ def _dearest_restart_moment(session: Session) -> Moment | None:
     if not found:
         return None
     restart, panel = max(found, key=lambda pair: pair[0].expansions)
-    text = f"{panel.view.label}: {counted(restart.expansions, 'expansion')} from there to its next restart or its end"
-    return Moment(restart.tick, "Restart that cost most", text, panel.key)
+    text = f"{panel.view.label}: {counted(restart.expansions, 'expansion')} until its next restart or its end"
+    return Moment(restart.tick, "Most expensive restart", text, panel.key)
 
 
 # --- differences ----------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def _value(session: Session, what: str, value: int) -> str:
 def _marks(marks: int) -> str:
     """Return the events marked in a tick as text, such as "a back-move and a restart"."""
     words = [word for mark, word in _MARKS.items() if marks & mark]
-    return " and ".join(words) or "nothing of the kind"
+    return " and ".join(words) or "no such event"
 
 
 def _first_branch_difference(session: Session, one: Panel, other: Panel) -> Moment | None:
@@ -155,7 +155,10 @@ def _first_branch_difference(session: Session, one: Panel, other: Panel) -> Mome
         return None
     names = branches[0].name, branches[1].name
     return Moment(
-        found.tick, "First difference of the branches", _branch_difference_text(session, found, names, one), one.key
+        found.tick,
+        "First difference between the branches",
+        _branch_difference_text(session, found, names, one),
+        one.key,
     )
 
 

@@ -56,15 +56,15 @@ NOTES = (
     Note(
         "best-cell",
         Highlight("one cell a tick", "best"),
-        "The diamond is the cell that looks best so far. This agent may look at one cell a tick, and walks towards "
-        "the best while it searches.",
+        "The diamond is the cell that looks best so far. This agent may expand one cell per tick, and walks towards "
+        "the best cell while it searches.",
         _has_made_a_move,
         is_of_walk=True,
     ),
     Note(
         "back-move",
         Highlight("one cell a tick", "agent"),
-        "The frontier jumped: another cell looks better now, on another branch. So it walks back along its own way: "
+        "The frontier jumped: a cell on another branch looks better now. So the agent walks back along its own path: "
         "a back-move. The orange number counts them.",
         _is_on_back_move,
         is_of_walk=True,
@@ -72,14 +72,14 @@ NOTES = (
     Note(
         "scrubbing",
         Highlight("one cell a tick", "revisits"),
-        "To and fro over the same cells: scrubbing. The heat shows where, this number how often. "
-        "{key:tab_inspect} says why it moves.",
+        "Back and forth over the same cells: scrubbing. The heat map shows where, this number how often. "
+        "{key:tab_inspect} explains each move.",
         _has_30_revisits,
     ),
     Note(
         "compare",
         Highlight("sixteen", "agent"),
-        "The same search with sixteen cells a tick hardly scrubs at all. {key:gallery} has more examples, "
+        "The same search with sixteen cells per tick hardly scrubs at all. {key:gallery} shows more examples, "
         "{key:lessons} lessons, {key:help} all keys.",
         _has_made_40_moves,
     ),

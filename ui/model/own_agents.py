@@ -62,7 +62,7 @@ class OwnAgents:
             branch = run_anew(self.session, key, str(which.default), name)
             if branch is not None:
                 self.session.told.messages.append(
-                    f"{path.name} was saved: its run is computed anew, beside the old one"
+                    f"{path.name} was saved: the run is repeated in a new branch, next to the old one"
                 )
 
     def take(self, path: str) -> None:
@@ -71,7 +71,7 @@ class OwnAgents:
         self._is_changed(spec.key)
         if agent_edits.add(self.session, AgentConfig(spec.key)):
             self.session.told.messages.append(
-                f"{spec.name} is on the start; save its file, and its run is computed anew"
+                f"{spec.name} was added at the start. Save its file to repeat the run with the new version."
             )
 
     def put_named(self) -> None:
@@ -101,6 +101,6 @@ def run_anew(session: Session, key: str, version: str, name: str) -> Branch | No
         branch.timeline.settle()
         return branch
 
-    branch = branching.add(session, f"{name} run anew", make, agent)
+    branch = branching.add(session, f"run repeated with {name}", make, agent)
     session.run.show([before.number, branch.number])
     return branch

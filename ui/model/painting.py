@@ -25,7 +25,7 @@ def paint(session: Session, cells: Iterable[int], *, block: bool) -> None:
 def move_goal(session: Session, cell: int) -> None:
     world = session.run.world
     if not world.grid.is_free(cell):
-        session.told.messages.append(f"the goal cannot be at {world.grid.xy(cell)}: that cell is blocked")
+        session.told.messages.append(f"The goal cannot be at {world.grid.xy(cell)}: that cell is blocked")
     elif cell != world.goal:
         session.do(commands.MoveGoal(cell))
 
@@ -36,6 +36,6 @@ def take_edits_back(session: Session) -> bool:
     changed = np.flatnonzero(grid.terrain.reshape(-1) != grid.original.reshape(-1))
     if changed.size:
         letters = bytes(grid.original.reshape(-1)[changed].tolist()).decode("ascii")
-        with session.doing("the map as it was opened"):
+        with session.doing("all map edits removed"):
             session.do(commands.SetTerrain(tuple(changed.tolist()), letters))
     return bool(changed.size)

@@ -117,7 +117,7 @@ class Player:
         if self.word is not None:
             return self.word
         if self.session.run.is_seeking:
-            return "winding"
+            return "seeking"
         if self.session.run.is_over and self.session.tick:
             return "finished"
         if self.is_backwards:
@@ -174,7 +174,7 @@ class Player:
         if self._has_reached_pause and until is not None:
             self._has_reached_pause = False
             self.pause()
-            message = f"stopped at tick {until.tick:,}: {until.why or 'the file of this run says so'}"
+            message = f"Paused at tick {until.tick:,}: {until.why or 'the scenario says so'}"
         if (
             self.clock.is_running
             and not self.is_backwards
@@ -209,7 +209,7 @@ class Player:
         session.until = None
         self.until_command = None
         self.pause()
-        return f"stopped at tick {session.tick}: {until.name}" if is_met else f"the run ended before: {until.name}"
+        return f"Paused at tick {session.tick}: {until.name}" if is_met else f"The run ended before this: {until.name}"
 
 
 def advance_for(session: Session, seconds: float) -> int:

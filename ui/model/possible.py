@@ -26,10 +26,10 @@ _NEEDS_SELECTION = _reason_unless(
     lambda _, state: state.selection, "Nothing is selected: drag over the map with Select"
 )
 _NEEDS_SELECTION_OR_HELD_PIECE = _reason_unless(
-    lambda _, state: state.selection or state.held, "Nothing is selected, and nothing is in the hand"
+    lambda _, state: state.selection or state.held, "Nothing is selected, and no cells are being pasted"
 )
 _NEEDS_SECOND_BRANCH = _reason_unless(
-    lambda session, _: len(session.run.tree.branches) > 1, "There is one branch only; {key:branch} makes another"
+    lambda session, _: len(session.run.tree.branches) > 1, "There is only one branch; {key:branch} creates another"
 )
 
 _NEEDS_SHARED_BUDGET = _reason_unless(
@@ -37,8 +37,8 @@ _NEEDS_SHARED_BUDGET = _reason_unless(
 )
 
 _REASON_BY_COMMAND: Mapping[str, Reason] = {
-    "undo": _reason_unless(lambda session, _: session.history.done, "Nothing was done yet"),
-    "redo": _reason_unless(lambda session, _: session.history.undone, "Nothing was taken back"),
+    "undo": _reason_unless(lambda session, _: session.history.done, "There is nothing to undo"),
+    "redo": _reason_unless(lambda session, _: session.history.undone, "There is nothing to redo"),
     "copy": _NEEDS_SELECTION,
     "cut": _NEEDS_SELECTION,
     "block_selected": _NEEDS_SELECTION,
@@ -54,16 +54,20 @@ _REASON_BY_COMMAND: Mapping[str, Reason] = {
     "lower_budget": _NEEDS_SHARED_BUDGET,
     "compare_branch": _reason_unless(
         lambda session, _: session.run.tree[session.run.front].parent in session.run.tree.branches,
-        "The focused branch has no parent to be compared with",
+        "The focused branch has no parent to compare it with",
     ),
     "hide_branch": _reason_unless(
-        lambda session, _: len(session.run.shown) > 1, "The only branch on screen stays there"
+        lambda session, _: len(session.run.shown) > 1, "The only branch on screen cannot be hidden"
     ),
     "delete_branch": _NEEDS_SECOND_BRANCH,
-    "split_policy": _reason_unless(lambda session, _: session.focused, "There is no agent to split"),
-    "to_start": _reason_unless(lambda session, _: session.tick > 0, "This is tick 0"),
-    "step_back": _reason_unless(lambda session, _: session.tick > 0, "This is tick 0"),
-    "save_charts": _reason_unless(lambda session, _: session.run.panels, "There is no agent, and no chart"),
-    "export_csv": _reason_unless(lambda session, _: session.run.panels, "There is no agent, and nothing to export"),
-    "compare_table": _reason_unless(lambda session, _: session.run.panels, "There is no agent, and nothing to compare"),
+    "split_policy": _reason_unless(lambda session, _: session.focused, "There is no agent whose settings can differ"),
+    "to_start": _reason_unless(lambda session, _: session.tick > 0, "The run is at tick 0 already"),
+    "step_back": _reason_unless(lambda session, _: session.tick > 0, "The run is at tick 0 already"),
+    "save_charts": _reason_unless(lambda session, _: session.run.panels, "There is no agent, so there are no charts"),
+    "export_csv": _reason_unless(
+        lambda session, _: session.run.panels, "There is no agent, so there is nothing to export"
+    ),
+    "compare_table": _reason_unless(
+        lambda session, _: session.run.panels, "There is no agent, so there is nothing to compare"
+    ),
 }

@@ -36,8 +36,8 @@ def posthoc_writer(timeline: Timeline, agent: int, path: Path) -> Callable[[Call
             while world.tick < until and world.advance(1):
                 trace.write()
                 told(world.tick / until)
-        slow = "; Posthoc takes long to open so many" if trace.events > MANY_EVENTS else ""
-        return f"wrote {trace.events:,} events to {path.name}{slow}"
+        slow = ". Posthoc takes long to open so many." if trace.events > MANY_EVENTS else ""
+        return f"Saved {trace.events:,} events in {path.name}{slow}"
 
     return write
 
@@ -49,5 +49,5 @@ def _advance_until_agent_joins(world: World, agent: int, until: int) -> Walker:
     world.apply_now()
     walker = world.walker(agent)
     if walker is None:
-        raise ConfigError("this agent has not done anything yet")
+        raise ConfigError("This agent has not done anything yet")
     return walker

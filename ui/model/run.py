@@ -182,7 +182,7 @@ class Run:
             ConfigError: It is the only branch.
         """
         if len(self.tree.branches) == 1:
-            raise ConfigError("the only branch cannot be deleted")
+            raise ConfigError("The only branch cannot be deleted")
         others = [shown for shown in self.shown if shown != number]
         self.show(others or [next(other for other in self.tree.branches if other != number)])
         self.tree.delete(number)
@@ -325,7 +325,7 @@ class Run:
         first, *_ = self.tree.do(self.front, command, stroke)
         new = set(self.tree.branches) - known
         for number in new:
-            self.told.messages.append(f'the run as it was is kept as the branch "{self.tree[number].name}"')
+            self.told.messages.append(f'The previous run is kept as the branch "{self.tree[number].name}"')
         if not new:
             self._report_removed_edits(before)
         self.changed()
@@ -338,7 +338,7 @@ class Run:
         others = [other.name for other in self.tree.branches.values() if other.timeline.entries() == before]
         if removed_strokes and others:
             edit_count, branch_name = counted(len(removed_strokes), "later edit"), self.tree[self.front].name
-            self.told.messages.append(f'{edit_count} removed from "{branch_name}"; still in "{others[0]}"')
+            self.told.messages.append(f'{edit_count} removed from "{branch_name}" but kept in "{others[0]}"')
 
     def changed(self) -> None:
         """Invalidate caches after any change of the run, update the trails, and collect new messages to the user."""
@@ -366,7 +366,7 @@ class Run:
         for note in timeline.notes():
             if (note.tick, note.text) not in self._said:
                 self._said.add((note.tick, note.text))
-                self.told.messages.append(f"tick {note.tick}: {note.text}")
+                self.told.messages.append(f"Tick {note.tick}: {note.text}")
 
     def _report_state_failures(self) -> None:
         """Tell the user, once for each user-defined agent, that its state cannot be stored in keyframes."""
@@ -381,10 +381,10 @@ class Run:
         if divergence is None or not divergence.was or (branch.number, divergence.was) in self._said:
             return
         self._said.add((branch.number, divergence.was))
-        agents_text = f" Not as it was: {', '.join(divergence.agents)}." if divergence.agents else ""
+        agents_text = f" Agents that differ: {', '.join(divergence.agents)}." if divergence.agents else ""
         self.told.alarms.append(
-            f'The branch "{branch.name}" is not the run that was saved, from tick {divergence.tick:,} on: its digest '
-            f"was {divergence.was} and is {divergence.now} now.{agents_text}"
+            f'The replay of the branch "{branch.name}" does not match the saved run from tick {divergence.tick:,} on: '
+            f"its digest was {divergence.was} and is {divergence.now} now.{agents_text}"
         )
 
     def _update_trails(self) -> None:

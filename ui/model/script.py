@@ -78,7 +78,7 @@ def move(session: Session, deed: ScriptEntry, by: int) -> None:
 
 
 def toggle(session: Session, deed: ScriptEntry) -> None:
-    with _rewriting_entry(session, deed, "switched off" if deed.is_enabled else "switched on") as there:
+    with _rewriting_entry(session, deed, "disabled" if deed.is_enabled else "enabled") as there:
         for entry in there:
             session.run.timeline.set_enabled(entry.id, not deed.is_enabled)
 
@@ -92,7 +92,7 @@ def delete(session: Session, deed: ScriptEntry) -> None:
 def duplicate(session: Session, deed: ScriptEntry) -> None:
     """Repeat an entry of the script 10 ticks later."""
     stroke = 0
-    with _rewriting_entry(session, deed, "done once more") as there:
+    with _rewriting_entry(session, deed, "duplicated") as there:
         for entry in there:
             stroke = session.run.timeline.duplicate(entry.id, entry.tick + _DUPLICATE_DELAY_TICKS, stroke).stroke
 

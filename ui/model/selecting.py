@@ -22,11 +22,9 @@ from ui.model.session import Session
 from ui.model.state import State
 from ui.model.tools import SELECT, Point
 
-NOTHING = "nothing is selected: drag over the map with the Select tool ({key:tool_select} in edit mode)"
-_NOT_SWITCHABLE_MESSAGE = (
-    "walls, and terrain that was put there since the map was opened, cannot be blocked and freed again"
-)
-NO_PIECE = "nothing was copied: select something, then Copy"
+NOTHING = "Nothing is selected. Drag over the map with the Select tool ({key:tool_select} in edit mode)."
+_NOT_SWITCHABLE_MESSAGE = "a switch cannot restore walls, or terrain that was edited since the map was opened"
+NO_PIECE = "Nothing was copied yet. Select cells and copy them first ({key:copy})."
 
 NEW, MORE, LESS, MOVE, COPY = "new", "more", "less", "move", "copy"
 
@@ -163,7 +161,7 @@ class Selecting:
         painted = [deed for deed in script.deeds(self.session.run) if isinstance(deed.command, MapEdit)]
         by_hand = [deed for deed in painted if not deed.entries[0].is_scripted and deed.tick <= self.session.tick]
         if not by_hand:
-            return "nothing was painted yet"
+            return "Nothing was painted yet"
         last = max(by_hand, key=lambda deed: max(deed.ids))
         return self.choose_cells(self.session.run.cells_of(last.command))
 
@@ -175,7 +173,7 @@ class Selecting:
 
     def _told(self) -> str:
         """Return the message to show after a selection: its size, or that nothing was selected."""
-        return f"selected: {self.state.selection}" if self.state.selection is not None else "nothing to select"
+        return f"Selected: {self.state.selection}" if self.state.selection is not None else "There is nothing to select"
 
     # --- copying ----------------------------------------------------------------------------------
 
@@ -184,13 +182,13 @@ class Selecting:
         if chosen is None:
             return NOTHING
         self.state.piece = Piece.cut(chosen, self.grid)
-        return f"copied {chosen}"
+        return f"Copied {chosen}"
 
     def cut(self) -> str:
         said = self.copy()
         if said is not NOTHING:
-            self._free(f"{self.state.piece} cut out")
-        return said.replace("copied", "cut out", 1)
+            self._free(f"{self.state.piece} cut")
+        return said.replace("Copied", "Cut", 1)
 
     def paste(self) -> str:
         """Let the copied piece move with the pointer until it is put down; return the message to show."""
@@ -199,7 +197,7 @@ class Selecting:
         self.state.choose_tool(SELECT)
         self.state.held = self.state.piece
         self.state.held_at = self.state.hover or self.state.cursor or self._selection_centre()
-        return "click to put it down, {key:put_down} at the cell cursor; {key:cancel} lets go of it"
+        return "Click to place the cells, or press {key:put_down} at the cell cursor. {key:cancel} cancels."
 
     def _selection_centre(self) -> Point:
         """Return the centre of the selection, or of the map if nothing is selected."""
@@ -213,9 +211,9 @@ class Selecting:
         self.point_at(point)
         floating, self.state.held = self.floating, None
         if floating is None:
-            return "there is nothing in the hand: Paste takes what was copied"
+            return "There are no pasted cells to place. Paste copied cells first ({key:paste})."
         piece, place = floating
-        self._put(f"{piece} put down", piece, place, None)
+        self._put(f"{piece} placed", piece, place, None)
         return ""
 
     # --- changing the map -------------------------------------------------------------------------
@@ -230,7 +228,7 @@ class Selecting:
             return NOTHING
         place = chosen.turned(way, self.grid)
         if place is None:
-            return f"{chosen} would not fit on the map when it is {word}"
+            return f"The selection ({chosen}) does not fit on the map when it is {word}"
         piece = Piece.cut(chosen, self.grid)
         self._put(f"{piece} {word}", piece.turned(way), place, chosen)
         return ""
@@ -272,12 +270,12 @@ class Selecting:
         """Return why the selected cells cannot become a switch of this name; None if they can."""
         switches = self.session.run.world.switches
         if self._chosen() is not None and not self._switchable_cells().size:
-            return f"nothing selected can be switched: {_NOT_SWITCHABLE_MESSAGE}"
+            return f"None of the selected cells can be switched: {_NOT_SWITCHABLE_MESSAGE}"
         if len(name) > MAX_NAME:
-            return f"expected at most {MAX_NAME} characters, got {len(name)}"
+            return f"Expected at most {MAX_NAME} characters, got {len(name)}"
         if name in switches:
-            return f"there is a switch {name} already"
-        return f"a map has at most {MAX_SWITCHES} switches" if len(switches) >= MAX_SWITCHES else None
+            return f"There is already a switch named {name}"
+        return f"A map can have at most {MAX_SWITCHES} switches" if len(switches) >= MAX_SWITCHES else None
 
     def name_switch(self, name: str) -> str:
         """Make the selected cells a switch; return the message to show.
@@ -290,10 +288,10 @@ class Selecting:
         cells = self._switchable_cells().tolist()
         self.session.do(NameSwitch(name, tuple(cells)))
         place = list(self.session.run.world.switches).index(name) + 1
-        key = f", {{key:switch_{place}}} turns it" if place <= 9 else ""
+        key = f", {{key:switch_{place}}} blocks or frees them" if place <= 9 else ""
         left_out = chosen.count - len(cells)
         rest = f"; {counted(left_out, 'cell')} left out: {_NOT_SWITCHABLE_MESSAGE}" if left_out else ""
-        return f"{name} is a switch of {counted(len(cells), 'cell')}{key}{rest}"
+        return f"{name} switches {counted(len(cells), 'cell')}{key}{rest}"
 
     def _switchable_cells(self) -> npt.NDArray[np.int32]:
         """Return the selected cells whose terrain is the same as now after a switch has blocked and freed them."""

@@ -126,18 +126,18 @@ class Session:
         """
         first = [command for tick, command in done_by_hand(self.run.timeline) if tick == 0]
         drawn = [command for command in first if isinstance(command, MapEdit) and not keeps_map]
-        self._begin_again("begun again", keeps_map, drawn=drawn)
+        self._begin_again("started over", keeps_map, drawn=drawn)
 
     def restart_with(self, **changes: Any) -> None:
         """Begin again at tick 0 with some fields of the scenario changed, such as the start; map edits are kept."""
         description = ", ".join(f"{name} {value}" for name, value in changes.items())
-        self._begin_again(f"begun again with {description}", True, lambda scenario: replace(scenario, **changes))
+        self._begin_again(f"started over with {description}", True, lambda scenario: replace(scenario, **changes))
 
     def restart_from(self, agent: int, start: tuple[int, int]) -> None:
         """Begin again at tick 0 with another start of one agent; map edits by the user are kept."""
         walker = self.run.world.walker(agent)
         if walker is not None:
-            self._begin_again(f"begun again with another start of {walker.label}", True, starts={agent: start})
+            self._begin_again(f"started over with another start of {walker.label}", True, starts={agent: start})
 
     def set_movement(self, movement: Movement) -> None:
         """Begin again at tick 0 with another movement rule, as soon as the agents' data for it is prepared.
@@ -151,8 +151,8 @@ class Session:
 
     def _begin_again_with_movement(self, movement: Movement) -> None:
         """Begin again with another movement rule; called when the data for it is prepared."""
-        self.told.messages.append(f"tick 0 again: {movement.words}")
-        self._begin_again(f"begun again with {movement.words}", True, lambda scenario: scenario.moved_by(movement))
+        self.told.messages.append(f"Started over at tick 0: {movement.words}")
+        self._begin_again(f"started over with {movement.words}", True, lambda scenario: scenario.moved_by(movement))
 
     def _begin_again(
         self,
@@ -185,7 +185,7 @@ class Session:
         self.history.note(Done(words, _RunReplacement(self, archived), tick))
         branches = archived.state.branches
         if len(branches) > 1 or any(not entry.is_scripted for entry in branches[0].entries):
-            self.told.messages.append("begun again; {key:undo} goes back to the run before, with all its edits")
+            self.told.messages.append("Started over. {key:undo} restores the previous run with all its edits.")
 
     def as_left(self) -> ArchivedRun:
         """Return the open run as an archived run, which undo can restore."""

@@ -31,37 +31,37 @@ UI_SCALE = Param(
     "ui_scale",
     float,
     1.0,
-    "of everything in the window",
+    "size of everything in the window",
     0.75,
     2.0,
     step=0.25,
-    label="Size of text",
+    label="Text size",
 )
 SPEED = Param("speed", int, 30, "ticks a second; 0: as fast as possible", AS_FAST_AS_POSSIBLE, max(SPEEDS))
 LINKED = Param("linked_cameras", bool, True, "all panels show the same part of the map", label="Same view")
 TAB = Param("sidebar_tab", str, "layers", "what the sidebar shows", choices=SIDEBAR_TABS)
-SHOWS_MINIMAP = Param("shows_minimap", bool, True, "of the whole, in panels that show a part of it", label="Small map")
+SHOWS_MINIMAP = Param("shows_minimap", bool, True, "the whole map, in panels that show a part of it", label="Minimap")
 SHOWS_SIDEBAR = Param("shows_sidebar", bool, True, "whether the sidebar is open")
 HEAT_KIND = Param("kind", str, "off", "what the heat layer shows", choices=HEAT_KINDS)
-HEAT_IS_LOG = Param("is_log", bool, True, "few and many are told apart alike; off: equal steps")
+HEAT_IS_LOG = Param("is_log", bool, True, "low and high values are equally easy to distinguish; off: linear")
 HEAT_COLOURS = Param(
     "colours",
     str,
     HEAT_COLOUR_NAMES[0],
-    "cividis looks alike to every kind of colour vision",
+    "cividis suits every kind of colour vision",
     choices=HEAT_COLOUR_NAMES,
 )
 KEYFRAMES = Param(
-    *("keyframe_mb", int, 0, "memory for going back in time; 0: what the run itself takes", 0, 1_000_000),
-    label="Memory for going back, MB",
+    *("keyframe_mb", int, 0, "memory for seeking back; 0: as much as the run itself takes", 0, 1_000_000),
+    label="Memory for seeking back, MB",
 )
 PREPARED = Param(
-    *("prepared_mb", int, MEMORY_MB, "memory for what agents have computed before their runs", 16, 1_000_000),
+    *("prepared_mb", int, MEMORY_MB, "memory for data that agents compute before their runs", 16, 1_000_000),
     label="Memory for prepared data, MB",
 )
 PREPARED_DISK = Param(
-    *("prepared_disk_mb", int, DISK_MB, "the same on disk, for the next start; 0: none", 0, 1_000_000),
-    label="Disk for prepared data, MB",
+    *("prepared_disk_mb", int, DISK_MB, "disk space for such data, kept for the next start; 0: none", 0, 1_000_000),
+    label="Disk space for prepared data, MB",
 )
 HEAT_COLOURS_SET = replace(HEAT_COLOURS, name="heat_colours", label="Heat colours")
 HEAT_IS_LOG_SET = replace(HEAT_IS_LOG, name="heat_is_log", label="Logarithmic heat")
@@ -144,7 +144,7 @@ def load_settings(path: Path | None = None) -> tuple[Settings, str | None]:
     except (ConfigError, OSError, ValueError) as error:
         return (
             Settings(),
-            f"settings not read, defaults used: {_error_on_one_line(error)}{_back_up_settings_file(place)}",
+            f"Could not read the settings; using defaults: {_error_on_one_line(error)}{_back_up_settings_file(place)}",
         )
     reader = _SettingsReader(data)
     settings = reader.settings()
@@ -164,7 +164,7 @@ def _back_up_settings_file(place: Path) -> str:
         write_atomically(place.with_name(ASIDE_NAME), read_file(place, MAX_BYTES, place.suffix))
     except (ConfigError, OSError):
         return ""
-    return f"; the file as it was is kept as {ASIDE_NAME}"
+    return f"; a copy of the old file is kept as {ASIDE_NAME}"
 
 
 def _read(place: Path) -> Mapping[str, Any]:
@@ -295,7 +295,7 @@ def save_settings(settings: Settings, path: Path | None = None) -> str | None:
         place.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(place, settings_text(settings).encode("utf-8"))
     except (ConfigError, OSError) as error:
-        return f"settings not kept: {_error_on_one_line(error)}"
+        return f"Could not save the settings: {_error_on_one_line(error)}"
     return None
 
 

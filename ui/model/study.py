@@ -120,7 +120,7 @@ class Study:
         with suppress(OSError):
             lines = (self.folder / "log").read_text(encoding="utf-8", errors="replace").split("\n")
             return "\n".join(line for line in lines if line.strip())[-400:]
-        return "it ended without a word"
+        return "the process ended without a message"
 
     def poll(self) -> bool:
         """Read new results and return whether there are any."""

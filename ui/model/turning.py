@@ -105,8 +105,8 @@ def flip_switch(session: Session, name: str) -> str:
     blocks = not session.run.world.switch_states()[name]
     session.do(commands.SetSwitch(name, blocks))
     is_whole = session.run.world.switch_states()[name] == blocks
-    state = ("blocked" if is_whole else "blocked, except where somebody stands") if blocks else "open"
-    return f"tick {session.tick}: {name} {state}"
+    state = ("blocked" if is_whole else "blocked, except under agents") if blocks else "free"
+    return f"Tick {session.tick}: {name} {state}"
 
 
 def turn_change_rate(session: Session, state: State, step: int) -> None:
@@ -129,7 +129,7 @@ def turn_trials(session: Session, step: int) -> str:
     """Change the number of trials of agents that learn, and return the message to show."""
     trials = int(neighbour(TRIAL_COUNTS, session.run.world.trials, step))
     session.do(commands.SetTrials(trials))
-    return f"agents that learn walk {f'up to {trials:,} times' if trials > 1 else 'once'}"
+    return f"Learning agents walk {f'up to {trials:,} times' if trials > 1 else 'once'}"
 
 
 def turn_tick_ms(session: Session, step: int) -> None:

@@ -19,11 +19,11 @@ NOTHING = "-"
 SO_FAR = " so far"
 LONGEST = "longest ms"
 _MAX_TICK_TIP = (
-    f"the longest tick of all agents of this crowd together, of the last {TIMES} that were seen, in milliseconds"
+    f"longest of the last {TIMES} ticks shown: computing time of all agents of this crowd together, in milliseconds"
 )
 NOT_YET = "..."  # shown for a number that is still being computed
 TRIAL_PLACE = 3  # index of the trial among the numbers below a map: after moves, back-moves and cost / optimal
-_TRIAL_TIP = "the present walk from start to goal; it is the last when nothing was left to learn in it"
+_TRIAL_TIP = "current walk from start to goal; the last one is the walk in which nothing was left to learn"
 
 
 def whole(number: float) -> str:
@@ -141,7 +141,7 @@ def hud_fields(view: WalkerView) -> list[Number]:
     return [*fields, *own]
 
 
-_ARRIVED_RATIO_TIP = "the cost / optimal of the agents that have arrived"
+_ARRIVED_RATIO_TIP = "cost / optimal of the agents that have arrived"
 
 
 def crowd_costs(crowd: Crowd, pooled: float | None) -> str:
@@ -162,28 +162,38 @@ def crowd_fields(crowd: Crowd) -> list[Number]:
     restarts, stuck = numbers.total("restarts"), numbers.without_path
     most = int(numbers.counts["max_expansions"].max())
     fields = [
-        Number("arrived", f"{numbers.arrived:,} / {numbers.count:,}", "agents at their goals, of all", short="there"),
+        Number(
+            "arrived",
+            f"{numbers.arrived:,} / {numbers.count:,}",
+            "agents that have reached their goals, of all agents",
+            short="arr.",
+        ),
         Number("mean cost / opt", ratio(numbers.mean_ratio), f"mean of {_ARRIVED_RATIO_TIP}", short="mean c/o"),
         Number("median", ratio(numbers.median_ratio), f"median of {_ARRIVED_RATIO_TIP}"),
         Number("max", ratio(numbers.worst_ratio), f"maximum of {_ARRIVED_RATIO_TIP}"),
-        Number("back-moves", whole(numbers.total("back_moves")), "of all together", short="back"),
+        Number("back-moves", whole(numbers.total("back_moves")), "back-moves of all agents together", short="back"),
         Number(LONGEST, f"{crowd.longest_ms:.1f}", _MAX_TICK_TIP, short="longest"),
-        Number("restarts", whole(restarts), "searches begun again after a change, all together", bool(restarts)),
-        Number("expanded", whole(numbers.total("expansions")), "cells expanded by all together", short="exp"),
-        Number("max/tick", whole(most), "most cells that one of them expanded in a tick"),
-        Number("moves", whole(numbers.total("moves")), "of all together"),
+        Number(
+            "restarts", whole(restarts), "searches restarted after a change, by all agents together", bool(restarts)
+        ),
+        Number("expanded", whole(numbers.total("expansions")), "cells expanded by all agents together", short="exp"),
+        Number("max/tick", whole(most), "maximum number of cells that one agent expanded in a tick"),
+        Number("moves", whole(numbers.total("moves")), "moves of all agents together"),
     ]
     if not crowd.tick_ms:  # the world has no clock, so tick times were not recorded
         fields = [field for field in fields if field.name != LONGEST]
     if stuck:
         fields.insert(
-            1, Number("no path", f"{stuck:,}", "agents that have proved that there is no way for them now", True)
+            1, Number("no path", f"{stuck:,}", "agents that have proved that there is currently no path for them", True)
         )
     if numbers.stopped:
         fields.insert(
             1,
             Number(
-                "stopped", f"{numbers.stopped:,}", "agents that failed, broke a rule or gave up: they stand still", True
+                "stopped",
+                f"{numbers.stopped:,}",
+                "agents that failed, broke a rule or gave up, and no longer move",
+                True,
             ),
         )
     return fields

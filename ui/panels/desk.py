@@ -121,7 +121,7 @@ class ViewContext:
     def mode_word(self) -> str:
         """Return the player's activity, such as "paused"; in edit mode return "edit mode" unless the player seeks."""
         doing = self.player.doing()
-        return "edit mode" if self.state.is_editing and doing != "winding" else doing
+        return "edit mode" if self.state.is_editing and doing != "seeking" else doing
 
 
 def window_layout(
