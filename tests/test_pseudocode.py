@@ -480,7 +480,7 @@ def test_lines_are_those_of_the_parameters() -> None:
     assert "neighbours" in texts("pra") and "neighbours" not in texts("pra", wide=False)
     assert "half the level" in texts("pra") and "l := 3, but no more" in texts("pra", level=3)
     assert "to their end" in texts("pra", keep=2) and "sqrt" in texts("pra", enough=True)
-    assert "regions are made anew" in texts("pra", after_change="rebuild") and "while the map" not in texts(
+    assert "regions are rebuilt" in texts("pra", after_change="rebuild") and "while the map" not in texts(
         "pra", after_change="rebuild"
     )
     for kind in ("lrta", "p-lrta", "lss-lrta", "d-lrta", "dt-lrta", "knn-lrta", "pr-lrta"):

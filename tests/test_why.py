@@ -152,7 +152,7 @@ def test_knn_lrta_star_says_which_record_it_follows_and_for_what_it_heads(
         naive = naive or Knn(board, board.at(start), board.at(goal), cells, 4, cap)
         naive.tick()
         target = naive.queue[0]
-        assert f"the neighbour {naive.loc} promises least" in said.text
+        assert f"the neighbour {naive.loc} is most promising" in said.text
         if len(naive.queue) > 1:
             record = next(r for r, verdict in naive.verdicts if verdict == "accepted")
             where = "the goal" if target == naive.goal else f"the subgoal {target}"
@@ -184,7 +184,7 @@ def test_d_lrta_star_says_for_which_subgoal_it_headed_and_how_deep_it_looked(
             continue
         assert f"looking {depth} move{'s' if depth > 1 else ''} ahead" in said.text
         if again:
-            assert f"had been on {board.at(before)} before" in said.text
+            assert f"had been at {board.at(before)} before" in said.text
         elif target == naive.real_goal:
             assert "It heads for the goal" in said.text
         else:
@@ -210,7 +210,7 @@ def test_pr_lrta_star_says_where_its_leg_ends(problem: Problem) -> None:
         moves = "1 move left" if left == 1 else f"{left} moves left"
         assert moves in said.text and said.best == board.id(end)
         if not begins:
-            assert f"along its leg to {end}" in said.text
+            assert f"follows its leg to {end}" in said.text
         else:
             assert ("The goal is in its region" in said.text) == (end == naive.goal)
 
@@ -224,7 +224,7 @@ def test_d_star_lite_says_which_cell_comes_next_and_what_the_way_costs(problem: 
             continue
         if walker.position == before:
             search = walker.agent.view()
-            assert f"{len(search.groups['inconsistent'])} cell" in said.text and "made right" in said.text
+            assert f"{len(search.groups['inconsistent'])} cell" in said.text and "inconsistent" in said.text
             continue
         here = board.at(walker.position)
         left = board.distances(board.at(goal))
@@ -252,7 +252,7 @@ def test_ida_star_says_how_deep_it_is_or_that_an_iteration_is_at_its_end() -> No
     for world, before, said in told((made.rows(), 0, made.cells - 1), "ida", 20):
         if world.walkers[0].position == before:
             deep = world.walkers[0].agent.view().tracing.size - 1
-            assert (f", {deep} move" in said.text) == (deep >= 0)
+            assert (f", now {deep} move" in said.text) == (deep >= 0)
             texts.append(said.text)
     assert any("the limit rises next" in text for text in texts) and not any("-1" in text for text in texts)
 
@@ -269,7 +269,7 @@ def test_what_the_data_was_of_another_map_for_is_said_and_nothing_false(key: str
         snapshot = world.snapshot()
         texts.append(why(snapshot, snapshot.walkers[0], before).text)
         before = world.walkers[0].position
-    assert any("another map" in text or "made anew" in text for text in texts) or key in ("knn-lrta", "pr-lrta")
+    assert any("another map" in text or "rebuilt" in text for text in texts) or key in ("knn-lrta", "pr-lrta")
     assert all(text.endswith(".") for text in texts)
 
 

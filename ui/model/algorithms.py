@@ -32,13 +32,13 @@ _WALK_LINES = (
 _WAIT_LINE = Line("", "until then: wait", 1)
 _RESTART_LINES = (
     Line("", "when map, goal or parameters change:", 0),
-    Line("restart", "begin the search anew at the agent", 1),
+    Line("restart", "restart the search at the agent", 1),
 )
 _LEARNER_RESTART_LINES = (
-    Line("restart", "when the map or the goal changes: begin anew", 0),
+    Line("restart", "when the map or the goal changes: restart", 0),
     Line("", "if the goal has moved (all h is forgotten),", 1),
 )
-_WAKE_LINE = Line("", "or if no path was and one may be now (h kept)", 1)
+_WAKE_LINE = Line("", "or if a change may open a path (h kept)", 1)
 _FORGET_H_LINE = Line("", "or if new arcs are in reach (h forgotten, too)", 1)
 _CUT_PATH_LINE = Line("", "or if the way ahead is cut", 1)
 _CHEAPER_NEIGHBOUR_LINES = (
@@ -125,7 +125,7 @@ _P_LRTA = (
     Line("", "and then queue the neighbours: the more it", 2),
     Line("", "rose, the more urgent (at most Q of them)", 2),
     Line("spread", "do the same for the most urgent of the queue,", 1),
-    Line("", "till none is left (at most Q, and k - 1)", 2),
+    Line("", "until none is left (at most Q, and k - 1)", 2),
     _HOPELESS,
     Line("choose", "b := the neighbour with least cost + h", 1),
     Line("move", "move to b", 1),
@@ -213,7 +213,7 @@ _IDA = (
     Line("expand", "go on to the next neighbour with f <= T", 1),
     Line("", "that is not on the way from the root", 2),
     Line("found", "if that is the goal, the way is the path", 1),
-    Line("back", "where no such is left: back to the cell before", 1),
+    Line("back", "if none is left: back to the cell before", 1),
     Line("limit", "back before the root: T := least f beyond T", 1),
     Line("", "that was met, and begin at the root again", 2),
     Line("no_path", "if there was none: there is no path", 1),
@@ -237,9 +237,9 @@ _DSTAR_LITE = (
     Line("change", "rhs of their cells := least cost + g; km grows", 1),
     Line("", "by h from where s was to where s is", 2),
     Line("", "when the goal moves:", 0),
-    Line("restart", "begin the search anew, from the goal", 1),
+    Line("restart", "restart the search, from the goal", 1),
 )
-_REBUILD_LINE = Line("rebuild", "on another map: regions are made anew, wait", 1)
+_REBUILD_LINE = Line("rebuild", "on another map: wait, regions are rebuilt", 1)
 _PRA = (
     Line("without data", "while the map is another: l := 0", 1),
     Line("begin", "else l := half the level on which one region", 1),
@@ -313,7 +313,7 @@ def _lazy_reaction_lines(params: Mapping[str, Value], is_greedy: bool) -> tuple[
         Line("", "when the map changes:", 0),
         Line("", f"if an arc {gone} is gone{':' if is_greedy else ','}", 1),
         *(() if is_greedy else _SHORTER_PATH_LINES),
-        Line("restart", "begin the search anew at the agent", 2),
+        Line("restart", "restart the search at the agent", 2),
         Line("", "(later too, if a path leads over such an arc)", 1),
         Line("", "(for another goal or parameter in any case)", 1),
     )

@@ -97,10 +97,12 @@ def why(snapshot: Snapshot, view: WalkerView, before: int) -> Why:
         return Why(_explain_end(view))
     case = _AgentMove(snapshot, view, before, view.rows[-1])
     if case.is_marked(log.TRIAL):
-        return Why(f"It came to the goal; trial {view.metrics.trial} begins at the start, with all that was learned.")
+        return Why(
+            f"It reached the goal; trial {view.metrics.trial} begins at the start, with everything learned so far."
+        )
     found = _explainer_of_move(case)(case)
     if case.is_marked(log.RESTARTED):
-        return Why(f"Its search began anew in this tick. {found.text}", found.best, found.was, found.fork)
+        return Why(f"Its search restarted in this tick. {found.text}", found.best, found.was, found.fork)
     return found
 
 
@@ -111,9 +113,9 @@ def _explain_end(view: WalkerView) -> str:
     if view.status is Status.NO_PATH:
         return "It has proved that no path leads to the goal on this map; it waits for a change that may open one."
     if view.status is Status.AT_GOAL:
-        return "It stands on its goal."
+        return "It is at its goal."
     if view.status is Status.GAVE_UP:
-        return "It has given up, and will not go on whatever changes."
+        return "It has given up and will not continue, whatever changes."
     return "It has not done anything yet."
 
 
@@ -134,51 +136,50 @@ def _explain_staying(case: _AgentMove) -> Why:
     if case.view.status is Status.NO_PATH:
         return Why("Nothing is left to search: no path leads to the goal on this map.")
     if case.view.status is Status.AT_GOAL:
-        return Why("It stands on its goal; its start is blocked, so that the next trial cannot begin.")
+        return Why("It is at its goal; the next trial cannot begin, because its start is blocked.")
     if case.view.spec.key in _STAY_TEXT_BY_KEY:
         return Why(_STAY_TEXT_BY_KEY[case.view.spec.key](case), best)
     if case.phase == log.TRACING:
-        return Why("It waits: the goal is found, and its path is being traced back, not whole yet.")
+        return Why("It waits: the goal is found, and the path to it is still being traced back.")
     if case.phase == log.SEARCHING and best >= 0:
         return Why(f"It waits until its search is done; best open cell {case.with_f(best)}.", best)
     return Why(f"It stays where it is: {PHASE_WORDS[case.phase]}.")
 
 
 def _ribs_staying_text(case: _AgentMove) -> str:
-    return f"At the start nothing was left to enter: the limit on f is now {_n(case.agent.numbers['limit'])}."
+    return f"At the start, no cell was left to enter: the limit on f is now {_n(case.agent.numbers['limit'])}."
 
 
 def _ida_staying_text(case: _AgentMove) -> str:
     if case.view.status is Status.GAVE_UP:
-        return "It has given up: there were too many ways to try."
+        return "It has given up: there were too many paths to try."
     limit, deep = case.agent.numbers["limit"], case.agent.tracing.size
     if not deep:
-        return f"It waits: all ways with f up to {_n(limit)} are tried, and the limit rises next."
-    return f"It waits: depth first along ways with f up to {_n(limit)}, {_in_moves(deep - 1)} deep now."
+        return f"It waits: all paths with f up to {_n(limit)} have been tried, and the limit rises next."
+    return f"It waits: it searches depth first along paths with f up to {_n(limit)}, now {_in_moves(deep - 1)} deep."
 
 
 def _dstar_lite_staying_text(case: _AgentMove) -> str:
     left = int(case.agent.numbers["inconsistent"])
-    cells = "1 cell waits" if left == 1 else f"{left:,} cells wait"
-    return f"It waits until its way is sure: {cells} to be made right, next {case.at(case.agent.best)}."
+    return f"It waits until its path is sure: {counted(left, 'cell')} inconsistent, next {case.at(case.agent.best)}."
 
 
 def _pra_staying_text(case: _AgentMove) -> str:
     if case.phase == log.WAITING:
-        return "It waits while the regions of the changed map are made anew."
+        return "It waits while the regions of the changed map are rebuilt."
     level, inside = int(case.agent.numbers["level"]), case.agent.groups["corridor"]
     if level:
-        return f"It waits: it looks for a way among the regions of level {level}."
-    where = f"inside the {inside.size:,} cells that the regions leave" if inside.size else "on the whole map"
-    return f"It waits: it looks for the way {where}."
+        return f"It waits: it searches for a path among the regions of level {level}."
+    where = f"inside the {inside.size:,} cells of the chosen regions" if inside.size else "on the whole map"
+    return f"It waits: it searches for the path {where}."
 
 
 def _d_lrta_staying_text(case: _AgentMove) -> str:
-    return "No way leads to its subgoal: from now on it heads for the goal."
+    return "No path leads to its subgoal, so from now on it heads for the goal."
 
 
 def _knn_lrta_staying_text(case: _AgentMove) -> str:
-    return "No way leads to the next cell of its record: it drops the record, and chooses again."
+    return "No path leads to the next cell of its record, so it drops the record and chooses again."
 
 
 # --- time-bounded search: on and off the path -----------------------------------------------------
@@ -186,9 +187,9 @@ def _knn_lrta_staying_text(case: _AgentMove) -> str:
 
 def _time_bounded(case: _AgentMove) -> Why:
     if "shortcut" in case.agent.notes and not case.is_marked(log.BACK_MOVE):
-        return Why(f"A shortcut to its path is found: along it, {_in_moves(_left(case))} left.", case.view.goal)
+        return Why(f"It has found a shortcut to its path: {_in_moves(_left(case))} left along it.", case.view.goal)
     if case.phase == log.SHUTTLING:
-        return Why("It has no path to walk yet: to and fro beside the start, so as not to stand still.")
+        return Why("It has no path yet, so it moves to and fro beside the start instead of standing still.")
     if case.is_marked(log.BACK_MOVE):
         return _explain_back_move(case)
     path = case.agent.path
@@ -196,10 +197,10 @@ def _time_bounded(case: _AgentMove) -> Why:
         return _explain_destination(case)
     end, left = int(path[-1]), _left(case)
     if end == case.view.goal:
-        along = f"it walks on along it, {_in_moves(left)} left" if left else "this move was its last"
+        along = f"it follows this path, {_in_moves(left)} left" if left else "this move was the last"
         return Why(f"The path to the goal is known: {along}.", end, _best_before_tick(case, end))
     return Why(
-        f"{_heading(case, end)}; the path there leads on through its cell: along it, {_in_moves(left)} left.",
+        f"{_heading(case, end)}; the path there passes through its cell: {_in_moves(left)} left along it.",
         end,
         _best_before_tick(case, end),
     )
@@ -216,7 +217,7 @@ def _in_moves(count: int) -> str:
 
 
 def _walking_on_text(way: str, left: int) -> str:
-    return f"It walks on along {way}: {_in_moves(left)} left." if left else f"It has come to the end of {way}."
+    return f"It follows {way}: {_in_moves(left)} left." if left else f"It has reached the end of {way}."
 
 
 def _path_is_traced(case: _AgentMove) -> bool:
@@ -250,17 +251,15 @@ def _explain_back_move(case: _AgentMove) -> Why:
     on_path = np.flatnonzero(path == case.before)
     if on_path.size:  # TBA* at the end of its path, with no new path traced yet
         return Why(
-            f"The path that it has is used up at {case.at(case.before)} and no other is traced yet: it walks back "
-            "towards the root of its search."
+            f"Its path is used up at {case.at(case.before)}, and no other is traced yet, so it walks back towards the "
+            "root of its search."
         )
     end = int(path[-1]) if path.size else NOBODY
     fork, steps = _fork(case)
     if end < 0 or fork < 0:
-        return Why("It is not on its path: it walks back along the tree of its search.")
+        return Why("It is not on its path, so it walks back along the tree of its search.")
     back = (
-        f"is there at the fork at {case.at(fork)}"
-        if fork == case.here
-        else f"walks back to the fork at {case.at(fork)}"
+        f"is now at the fork at {case.at(fork)}" if fork == case.here else f"walks back to the fork at {case.at(fork)}"
     )
     more = f", {_in_moves(steps - 1)} more" if steps > 1 else ""
     return Why(
@@ -299,7 +298,8 @@ def _lrta(case: _AgentMove) -> Why:
     taught = f"h of {case.at(case.before)} is {_n(float(it.h[case.before]))} now{_excess_text(case, case.before)}"
     if best == case.here:
         cost, h = case.cost(case.before, best), float(it.h[best])
-        text = f"The neighbour {case.at(best)} promises least: {_n(cost)} to it + h {_n(h)} = {_n(cost + h)}. {taught}."
+        total = f"cost {_n(cost)} + h {_n(h)} = {_n(cost + h)}"
+        text = f"The neighbour {case.at(best)} is most promising: {total}. {taught}."
         return Why(text, best)
     return Why(f"{_rim_text(case, best)}: one move towards it. {taught}.", best)
 
@@ -313,7 +313,7 @@ def _guided_lrta(case: _AgentMove) -> Why:
     if best < 0:
         return _explain_destination(case)
     if best == case.here:
-        return Why(f"{_guide_text(case)} The neighbour {case.at(best)} promises least.", best)
+        return Why(f"{_guide_text(case)} The neighbour {case.at(best)} is most promising.", best)
     return Why(f"{_guide_text(case)} {_rim_text(case, best)}: one move towards it.", best)
 
 
@@ -323,7 +323,7 @@ def _guide_text(case: _AgentMove) -> str:
     if "reenter" in case.agent.notes:
         return f"{_reentered(case)}, {looks}."
     if case.agent.is_stale:
-        return f"Its database is of another map: it heads for the goal, {looks}."
+        return f"Its database belongs to another map, so it heads for the goal, {looks}."
     if target in (NOBODY, case.view.goal):
         return f"It heads for the goal, {looks}."
     return f"Its database says: head for {case.at(target)}, {looks}."
@@ -332,8 +332,8 @@ def _guide_text(case: _AgentMove) -> str:
 def _reentered(case: _AgentMove) -> str:
     """Return why the agent heads for its goal, as the first part of a sentence."""
     if "for good" in case.agent.notes:
-        return "Once its subgoals led it astray, so it heads for the goal for good"
-    return f"It had been on {case.at(case.before)} before, so it heads for the goal and for no subgoal"
+        return "A subgoal has led it astray, so it heads for the goal for good"
+    return f"It had been at {case.at(case.before)} before, so it heads for the goal instead of a subgoal"
 
 
 def _dt_lrta(case: _AgentMove) -> Why:
@@ -356,7 +356,7 @@ def _knn_lrta(case: _AgentMove) -> Why:
     agent, target = case.agent, case.agent.target
     if target < 0 or agent.best < 0:
         return _explain_destination(case)
-    step = f"the neighbour {case.at(case.here)} promises least."
+    step = f"the neighbour {case.at(case.here)} is most promising."
     return Why(f"{_record(case)}; {step}", case.here)
 
 
@@ -382,37 +382,37 @@ def _pr_lrta(case: _AgentMove) -> Why:
         return _lrta(case)
     path = case.agent.path
     if not path.size:
-        return Why(f"It went on to {case.at(case.here)}, where its next leg begins.", case.here)
+        return Why(f"It moved to {case.at(case.here)}, where its next leg begins.", case.here)
     end, left = int(path[-1]), _left(case)
     if not int(case.row["expanded"]):
         return Why(_walking_on_text(f"its leg to {case.at(end)}", left), end)
     if end == case.view.goal:
-        return Why(f"The goal is in its region: A* found the way inside it, {_in_moves(left)} left.", end)
+        return Why(f"The goal is in its region: A* found the path inside it, {_in_moves(left)} left.", end)
     text = (
-        f"LRTA* among regions chose the next one, and A* the way to {case.at(end)} inside both: {_in_moves(left)} left."
+        f"LRTA* chose the next region, and A* the path to {case.at(end)} inside both regions: {_in_moves(left)} left."
     )
     why_goal = f"{_reentered_leg_text(case)} " if case.is_marked(log.REENTERED) else ""
     return Why(f"{why_goal}{text}", end)
 
 
 def _reentered_leg_text(case: _AgentMove) -> str:
-    return f"A leg began on {case.at(case.before)} before, so regions are chosen towards the goal and no subgoal."
+    return f"A leg began at {case.at(case.before)} before, so regions are chosen towards the goal, not a subgoal."
 
 
 def _pra(case: _AgentMove) -> Why:
     if case.agent.path.size:
         return _explain_destination(case)
-    return Why(f"It went on to {case.at(case.here)}, from where it plans on.", case.here)
+    return Why(f"It moved to {case.at(case.here)}, from where it continues to plan.", case.here)
 
 
 def _rim_text(case: _AgentMove, best: int) -> str:
     inside = case.agent.groups.get("local space")
     seen = (
-        f"Of all cells around the {len(inside):,} that it looked at"
+        f"Of all cells around the {len(inside):,} cells that it looked at"
         if inside is not None and len(inside)
         else "Of all cells that it looked at"
     )
-    return f"{seen}, {case.at(best)} promises least"
+    return f"{seen}, {case.at(best)} is most promising"
 
 
 def _excess_text(case: _AgentMove, cell: int) -> str:
@@ -424,7 +424,7 @@ def _excess_text(case: _AgentMove, cell: int) -> str:
 
 def _explain_one_step(case: _AgentMove) -> Why:
     """Explain a move to the neighbour with least cost + h, for agents that update h of several cells."""
-    return Why(f"The neighbour {case.at(case.here)} promised least in cost + h.", case.here)
+    return Why(f"The neighbour {case.at(case.here)} had the least cost + h.", case.here)
 
 
 def _local_search(case: _AgentMove) -> Why:
@@ -454,11 +454,11 @@ def _ribs(case: _AgentMove) -> Why:
             case.here,
         )
     if case.before in agent.groups["dead"]:
-        reason = f"No cell is reached best through {left}: it is dead, and never entered again"
+        reason = f"No cell is reached best through {left}: it is dead and never entered again"
     elif case.before in agent.groups["redundant"]:
-        reason = f"All that {left} leads to is reached as well by another way: it is redundant, never entered again"
+        reason = f"All cells next to {left} are reached as well on other paths: it is redundant and never entered again"
     else:
-        reason = f"Nothing new is left to enter from {left} within the limit of {_n(limit)} on f"
+        reason = f"No new cell can be entered from {left} within the limit of {_n(limit)} on f"
     return Why(f"{reason}. Back to its tree parent {here}.", case.here, fork=case.here)
 
 
@@ -471,8 +471,8 @@ def _dstar_lite(case: _AgentMove) -> Why:
         return _explain_destination(case)
     cost, g = case.cost(case.before, case.here), float(search.nodes[case.here].g)
     return Why(
-        f"Of its neighbours {case.at(case.here)} is nearest to the goal: {_n(cost)} + g {_n(g)} = {_n(cost + g)}; "
-        "nothing on the way is left to repair.",
+        f"Of its neighbours, {case.at(case.here)} is nearest to the goal: {_n(cost)} + g {_n(g)} = {_n(cost + g)}; "
+        "the path there needs no repair.",
         case.here,
     )
 
@@ -484,7 +484,7 @@ def _explain_destination(case: _AgentMove) -> Why:
         end = int(agent.path[-1])
         goal = "the goal" if end == case.view.goal else case.at(end)
         return Why(_walking_on_text(f"its path to {goal}", _left(case)), end)
-    return Why(f"It went on to {case.at(here)}: {PHASE_WORDS[case.phase]}.", here)
+    return Why(f"It moved to {case.at(here)}: {PHASE_WORDS[case.phase]}.", here)
 
 
 _EXPLAINER_BY_KEY: dict[str, Callable[[_AgentMove], Why]] = {
