@@ -200,7 +200,7 @@ def test_of_several_files_dropped_at_once_one_run_is_opened_and_that_is_said(tmp
     for _ in range(3):
         settle(app)
     assert app.session.run.world.grid.width == 4 and app.window.dialogs.dialog is None
-    assert app.window.state.messages.texts() == ["3 files were dropped at once: one can be open, map-4.map"]
+    assert app.window.state.messages.texts() == ["3 files were dropped at once, but only one can be opened: map-4.map"]
 
 
 def test_every_agent_that_is_dropped_is_asked_about_after_the_run_is_open(tmp_path: Path) -> None:
