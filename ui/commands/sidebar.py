@@ -1,4 +1,4 @@
-"""Commands for the tabs of the sidebar, the pinned cell, the comparison table and the charts."""
+"""Commands that show tabs of the sidebar, pin a cell, compare agents in a table, and save charts."""
 
 from functools import partial
 from pathlib import Path

@@ -107,7 +107,7 @@ class Window:
         return self.dialogs.documents
 
     def run(self, command_id: str) -> None:
-        """Run the command with this id."""
+        """Run the command with this id, as its key or button does."""
         self.commands[command_id].act(self)
 
     def say(self, text: str) -> None:

@@ -6,7 +6,7 @@ from sim.world import Snapshot
 
 
 def values_of(snapshot: Snapshot, walker: WalkerView, cell: int) -> tuple[float, float, float]:
-    """Return g, h and f of a cell that the agent's search has reached.
+    """Return the values g, h and f of a cell that the agent's search has reached.
 
     h is the heuristic distance to the target of the search, plus what the agent has learned above that distance.
     """

@@ -19,7 +19,7 @@ class Column:
     title: str
     help: str
     value: Callable[[Run, Panel], Cell]
-    digits: int = 0  # digits after the decimal point
+    digits: int = 0  # number of digits shown after the decimal point
     width: float = 74.0  # width on screen in design units, which are pixels at 100 % UI scale
     is_shown: bool = True  # whether the column is shown on screen; False: it is only written to CSV files
     is_text: bool = False

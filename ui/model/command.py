@@ -24,7 +24,7 @@ Action = Callable[[Any], None]
 
 @dataclass(frozen=True)
 class Command:
-    """Action of the user, with its keys and its description."""
+    """Command of the user interface: its keys, its label and the function that performs it."""
 
     id: str
     keys: tuple[str, ...]
@@ -32,7 +32,7 @@ class Command:
     group: str
     act: Action
     mode: str = ANY  # RUN: available only outside edit mode; EDIT: only in edit mode; ANY: in both
-    repeats: bool = False  # whether the command is repeated while its key is held down
+    repeats: bool = False  # whether the command runs repeatedly while its key is held down
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ _EXAMPLE_ORDER_IN_GALLERY = (
 LESSON_FOLDER = ASSETS / "lessons"
 _LESSON_ORDER = ("why-agents-scrub", "weight-tames-it", "lazy-or-eager", "what-learning-costs")
 
-_MAX_MAPS = 32  # maximum number of maps that are read to check a problem list when it is opened
+_MAX_MAPS = 32  # maximum number of maps that are read to check the problems of a list when the list is opened
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def is_session_file(place: Path) -> bool:
         with open_regular(place, SCENARIO_SUFFIXES[0]) as file:
             return is_session(file.read(4096))
     except ConfigError:
-        return False  # reported when the file is read completely
+        return False  # reading the whole file will report this error
 
 
 def is_lesson_file(place: Path) -> bool:
@@ -165,7 +165,7 @@ def is_lesson_file(place: Path) -> bool:
         with open_regular(place, SCENARIO_SUFFIXES[0]) as file:
             return is_lesson(file.read(4096))
     except ConfigError:
-        return False  # reported when the file is read completely
+        return False  # reading the whole file will report this error
 
 
 def read_lesson(place: Path, *, is_played: bool = True) -> Lesson:

@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class Change(Protocol):
-    """Change that can be undone and redone."""
+    """Change that can be undone and redone, such as a change of the run or of a setting."""
 
     def turn(self, forwards: bool) -> None:
         """Redo the change if `forwards`; otherwise undo it."""
@@ -168,7 +168,7 @@ class History:
         return current[0] if is_same else None
 
     def _begun(self) -> _OpenEntry:
-        """Return the open entry, which must exist."""
+        """Return the open undo entry, which must exist."""
         assert self._open_entry is not None
         return self._open_entry
 
@@ -198,7 +198,7 @@ class History:
         return True
 
     def end(self) -> None:
-        """Close the open entry, and append it to the entries that can be undone unless it changed nothing."""
+        """Close the open entry, and append it to the undo history unless it changed nothing."""
         entry, self._open_entry = self._open_entry, None
         if entry is None:
             return
@@ -212,7 +212,7 @@ class History:
             self._turned = entry if entry.knob is not None else None
 
     def cancel(self) -> None:
-        """Revert the changes of the open entry, and drop it without making it undoable."""
+        """Revert the changes of the open entry, and discard the entry."""
         entry, self._open_entry = self._open_entry, None
         if entry is not None:
             Together((self._run_change_since(entry), *entry.settings)).turn(forwards=False)
@@ -225,7 +225,7 @@ class History:
         return InRun(owner, change, entry.focused, owner.focused_key)
 
     def _words_of(self, told: Sequence[Command]) -> str:
-        """Return the description of an entry that consists of these commands."""
+        """Return the description of an undo entry that consists of these commands."""
         names = RunNames(self._run_owner.run.timeline)
         return ", ".join(command.say(names) for command in together(told))
 

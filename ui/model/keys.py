@@ -14,6 +14,6 @@ class PanelKey(NamedTuple):
         return f"{self.branch}.{self.agent}" if self.branch else f"{self.agent}"
 
 
-FIRST = PanelKey(0, 0)  # first agent of the first branch
+FIRST = PanelKey(0, 0)  # panel of the first agent in the first branch
 NOBODY = PanelKey(-1, -1)
 """Key of the focused panel in a read-only session, as in a film."""

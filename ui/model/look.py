@@ -48,7 +48,7 @@ class MapPart:
     def camera(self, size: tuple[int, int]) -> Camera:
         zoom = min(MAX_ZOOM, max(MIN_ZOOM, min(size) / self.cells))
         if zoom >= 3.0:
-            zoom = float(round(zoom))  # whole pixels per cell, as in the window, so that all cells look alike
+            zoom = float(round(zoom))  # whole pixels per cell, as in the window, so that all cells have equal size
         return Camera(zoom).centred_on(self.x, self.y, *size)
 
 

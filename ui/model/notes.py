@@ -29,7 +29,7 @@ class Note:
 
     @property
     def place(self) -> str:
-        """Return the number of the note, such as "1 of 4"."""
+        """Return the position of the note among all notes as text, such as "1 of 4"."""
         return f"{NOTES.index(self) + 1} of {len(NOTES)}"
 
     def is_over(self, view: WalkerView) -> bool:

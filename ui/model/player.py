@@ -33,7 +33,7 @@ class Player:
         self.word: str | None = None
         self.held_glide: float | None = None  # fixed value of `glide` for pictures; None: computed from the clock
         self.cut: Callable[[], None] = _ignore_seek  # callback before the user's seeks, for a video being recorded
-        self._frames_put_off = 0  # consecutive frames in which due ticks were postponed
+        self._frames_put_off = 0  # number of consecutive frames in which due ticks were postponed
         self._has_reached_pause = False  # whether this frame reached the tick at which the scenario pauses the run
         self.may_put_off = False
         """Whether a due tick may be postponed to a later frame while a keyframe is being read.
@@ -127,7 +127,7 @@ class Player:
     # --- each frame -------------------------------------------------------------------------------
 
     def pass_time(self, seconds: float, most_s: float) -> None:
-        """Advance the ticks that are due in this frame.
+        """Let the time of a frame pass: advance, seek or play backwards by the ticks that are due.
 
         Args:
             seconds: Time since the last frame.

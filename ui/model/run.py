@@ -390,7 +390,7 @@ class Run:
     def _update_trails(self) -> None:
         """Update the trails of all agents on screen.
 
-        This includes branches that still seek, because a saved run is drawn before its seek arrives.
+        This includes branches that are still seeking, because a saved run is drawn before its first seek is complete.
         """
         for branch in self.shown_branches:
             walkers = branch.timeline.world.walkers
@@ -619,9 +619,9 @@ def begin(scenario: Scenario, *, most_bytes: int | None = None, told: Told | Non
     """Return a run at tick 0.
 
     Args:
-        scenario: Scenario to simulate; agents that are not legal in it are left out and reported in `told`.
+        scenario: Scenario to simulate; agents that are not valid in it are left out and reported in `told`.
         most_bytes: Maximum memory for keyframes; None allows as much as the run itself takes.
-        told: Notifications to append to.
+        told: Messages to the user, to which the run appends.
     """
     scenario, problems = with_versions(scenario), list[str]()
     tree = BranchTree(world_maker(scenario, problems), most_bytes)
@@ -659,7 +659,7 @@ def world_maker(
 
     Args:
         scenario: Scenario to build.
-        problems: List to append the errors of agents that are not legal; these agents are left out.
+        problems: List to which errors of invalid agents are appended; these agents are left out.
         measures_at_once: Compute true distances without a limit. By default their search is limited to A_TICK
             expansions in a tick, so that it delays no frame.
     """

@@ -34,8 +34,8 @@ class _Drag:
     """Drag with the Select tool in progress."""
 
     kind: str  # NEW, MORE or LESS for a drag that selects cells; MOVE or COPY for a drag of selected cells
-    first: Point  # cell at which the button was pressed
-    last: Point  # cell under the pointer
+    first: Point  # cell at which the mouse button was pressed
+    last: Point  # cell under the pointer now
     piece: Piece | None = None  # piece of map that is dragged, for MOVE and COPY
 
     @property
@@ -310,5 +310,5 @@ class Selecting:
         return None if chosen is None else partial(files.save_piece, Piece.cut(chosen, self.grid))
 
     def _chosen(self) -> Selection | None:
-        """Return the part of the selection that is on the open map."""
+        """Return the part of the selection that is on the open map; None if there is none."""
         return None if self.state.selection is None else self.state.selection.clipped(self.grid)

@@ -150,7 +150,7 @@ class Session:
             self.when_ready(configs_of(self.run), grid, partial(self._begin_again_with_movement, movement))
 
     def _begin_again_with_movement(self, movement: Movement) -> None:
-        """Begin again with another movement rule; called when the data for it is prepared."""
+        """Begin again with another movement rule; called when the agents' data for that rule is prepared."""
         self.told.messages.append(f"Started over at tick 0: {movement.words}")
         self._begin_again(f"started over with {movement.words}", True, lambda scenario: scenario.moved_by(movement))
 
@@ -198,7 +198,7 @@ class Session:
 
     @property
     def runs_left(self) -> list[ArchivedRun]:
-        """Return the runs that were replaced by beginning again and can be restored by undo, the oldest first."""
+        """Return the runs that were replaced by a new start at tick 0 and can be restored by undo, the oldest first."""
         return [done.change.other for done in self.history.done if isinstance(done.change, _RunReplacement)]
 
     # --- queries ----------------------------------------------------------------------------------
@@ -340,7 +340,7 @@ class Session:
             self.run.front = key.branch
 
     def keep_focus(self) -> None:
-        """Move the focus to an existing panel if the focused one is gone."""
+        """Move the focus to an existing panel if the focused panel no longer exists."""
         if self.compare_base is not None or self.run.is_seeking or self.run.has_own_panel(self.focused_key):
             return
         if not self.run.panels or any(panel.key == self.focused_key for panel in self.run.panels):

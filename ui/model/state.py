@@ -119,9 +119,9 @@ class State:
         self.deselect()
 
     def put_selection(self, selection: Selection | None) -> None:
-        """Set the selection, also for undo and redo.
+        """Set the selected cells; undo and redo call this, too.
 
-        Outside edit mode there is no selection, because Delete has another meaning there.
+        Outside edit mode nothing is selected, because the Delete key has another meaning there.
         """
         self.selection = selection if self.is_editing else None
 

@@ -12,7 +12,7 @@ from ui.model.run import Run
 
 @dataclass(frozen=True)
 class Step:
-    """What an agent did in the last tick."""
+    """What an agent did in the last tick, as input of stop rules."""
 
     row: np.void  # row of the agent's log for that tick, of dtype log.ROW
     has_moved: bool
@@ -27,7 +27,7 @@ class StopRule:
     is_met: Callable[[Step], bool]  # test for the event, called for every agent after every tick
 
     def is_met_in(self, run: Run, focused: PanelKey) -> bool:
-        """Return whether the event happened to an agent in the last tick."""
+        """Return whether the event of this rule happened to any agent on screen in the last tick."""
         for branch in run.shown_branches:
             history = branch.timeline.history
             for walker in branch.timeline.world.walkers:

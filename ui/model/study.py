@@ -67,7 +67,7 @@ class Point:
 
     @property
     def work(self) -> float:
-        """Return the expansions per move, pooled over all runs."""
+        """Return the expansions per move of this setting, pooled over all its runs."""
         return self.totals.work
 
     @property
@@ -123,7 +123,7 @@ class Study:
         return "the process ended without a message"
 
     def poll(self) -> bool:
-        """Read new results and return whether there are any."""
+        """Read new results of the experiment from its folder, and return whether there are any."""
         if not (self.results / FILE).is_file():
             return False
         # The file may be incomplete while it is being created.
@@ -152,7 +152,7 @@ class Study:
             return scenario_of(store, specification_of(store, BY_KEY), row)
 
     def cancel(self) -> None:
-        """Stop the experiment and keep its finished runs."""
+        """Stop the experiment; the results of finished runs are kept."""
         if self.is_running:
             self.was_cancelled = True
             self.process.terminate()
@@ -202,7 +202,7 @@ def _points(rows: Iterable[Sequence[Any]]) -> list[Point]:
 
 
 def _point_of_runs(setting: tuple[Any, ...], rows: Sequence[Sequence[Any]]) -> Point:
-    """Return the results of the runs of one setting."""
+    """Return the results of one setting from the rows of its runs."""
     kind, label, params, budget = setting
     runs = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
     totals = Totals()

@@ -82,7 +82,7 @@ class Trail:
                 setattr(self, name, np.concatenate([array, np.zeros_like(array)]))
 
     def _costs_of_moves(self, old: int, new: int) -> npt.NDArray[np.float64]:
-        """Return the cost of the move of each entry; 0 for a move back to the start of a trial."""
+        """Return the cost of the move in each entry from `old` to `new`; 0 where a trial puts the agent back."""
         cells = self._cells[old - 1 : new]
         dx = np.abs(np.diff(cells % self._width))
         dy = np.abs(np.diff(cells // self._width))
@@ -91,13 +91,13 @@ class Trail:
         return paid_costs
 
     def _revisit_mask(self, old: int, new: int) -> npt.NDArray[np.bool_]:
-        """Return for each entry whether it is a move onto a cell visited before. Waiting in place does not count."""
+        """Return for each entry whether its move leads to a cell visited before; waiting in place does not count."""
         cells = self._cells[old:new]
         first = np.zeros(cells.size, np.bool_)
         first[np.unique(cells, return_index=True)[1]] = True
         is_new = first & ~self._seen[cells]
         self._seen[cells] = True
-        # at the beginning of a trial the agent is put back on its start, a cell visited before
+        # at the beginning of a trial, the agent is put back on its start cell, which it has visited before
         is_placed = (self._marks[old:new] & log.TRIAL) != 0
         moved: npt.NDArray[np.bool_] = np.diff(self._cells[old - 1 : new]) != 0
         counts: npt.NDArray[np.bool_] = (moved | is_placed) & ~is_new
@@ -109,7 +109,7 @@ class Trail:
         return self.first_tick + len(self) - 1
 
     def __len__(self) -> int:
-        """Return the number of entries up to the current tick."""
+        """Return the number of entries of the trail up to the current tick."""
         return self._count if self._shown is None else min(self._shown, self._count)
 
     @property
@@ -124,15 +124,15 @@ class Trail:
 
     @property
     def expanded(self) -> npt.NDArray[np.int64]:
-        """Return the total number of expansions after each tick."""
+        """Return the agent's total number of expansions after each tick."""
         return self._expanded[: len(self)]
 
     @property
     def cost(self) -> npt.NDArray[np.float64]:
-        """Return the total cost of the walk after each tick."""
+        """Return the total cost of the agent's walk after each tick."""
         return self._total_costs[: len(self)]
 
     @property
     def revisits(self) -> npt.NDArray[np.int64]:
-        """Return the total number of revisits after each tick."""
+        """Return the agent's total number of revisits (moves onto cells visited before) after each tick."""
         return self._revisit_counts[: len(self)]

@@ -34,7 +34,7 @@ class Unsaved:
         self.saved = self._current_content()
 
     def mark_unsaved(self) -> None:
-        """Mark the run as never saved, as after a crash."""
+        """Mark the run as never saved, for a run restored after a crash."""
         self.saved = None
 
     def mark_map_saved(self) -> None:

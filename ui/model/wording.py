@@ -21,7 +21,7 @@ LONGEST = "longest ms"
 _MAX_TICK_TIP = (
     f"longest of the last {TIMES} ticks shown: computing time of all agents of this crowd together, in milliseconds"
 )
-NOT_YET = "..."  # shown for a number that is still being computed
+NOT_YET = "..."  # text shown in place of a number that is still being computed
 TRIAL_PLACE = 3  # index of the trial among the numbers below a map: after moves, back-moves and cost / optimal
 _TRIAL_TIP = "current walk from start to goal; the last one is the walk in which nothing was left to learn"
 
@@ -91,7 +91,7 @@ SHORT_STATES = (*_SHORT_STATE_WORDS.values(), *STATUS_WORDS.values())
 
 
 def short_state(word: str) -> str:
-    """Return the text of a state for a narrow panel."""
+    """Return the text of an agent's state for a narrow panel, such as "wait" for "waiting"."""
     return _SHORT_STATE_WORDS.get(word, word)
 
 
@@ -107,7 +107,7 @@ class Number:
     value: str
     tip: str
     is_warning: bool = False
-    short: str = ""  # name in narrow panels
+    short: str = ""  # shorter name for narrow panels; "": `name` is used there as well
     remark: str = ""  # text shown after the name at present, such as " so far"
     remarks: bool = False  # whether the number can have a `remark`, so that space is reserved for it
 
