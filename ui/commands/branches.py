@@ -13,25 +13,25 @@ from ui.model.command import RUN, Topic
 command = Topic("Branches")
 
 
-@command("B", "Create a branch at the current tick", mode=RUN)
+@command("B", "Create a branch at the current tick", mode=RUN, name="branch")
 def branch(window: Window) -> None:
     made = branching.branch_here(window.session)
     window.settings.sidebar_tab = "time"
     window.tell(f'The branch "{made.name}" begins at tick {made.at:,}. Edits apply to the focused branch.')
 
 
-@command("Ctrl+B", "Create a branch at the current tick (also in edit mode)")
+@command("Ctrl+B", "Create a branch at the current tick (also in edit mode)", name="branch_always")
 def branch_always(window: Window) -> None:
     branch(window)
 
 
-@command("Shift+B", "Split the branch into branches with different agent settings", mode=RUN)
+@command("Shift+B", "Split the branch into branches with different agent settings", mode=RUN, name="split_policy")
 def split_policy(window: Window) -> None:
     if window.session.focused is not None:
         window.show(SplitPolicy(window.dialogs))
 
 
-@command("N", "Focus the next branch", mode=RUN)
+@command("N", "Focus the next branch", mode=RUN, name="next_branch")
 def next_branch(window: Window) -> None:
     numbers = list(window.session.run.tree.branches)
     index = numbers.index(window.session.run.front)
@@ -72,6 +72,6 @@ def delete_branch(window: Window) -> None:
         window.say(error.problems[0])
 
 
-@command("Alt+W", "Find the worst block: the cell or switch, and the tick, that cost most")
+@command("Alt+W", "Find the worst block: the cell or switch, and the tick, that cost most", name="worst_block")
 def worst_block(window: Window) -> None:
     window.show(WorstBlock(window.dialogs))

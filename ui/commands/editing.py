@@ -9,7 +9,7 @@ from ui.model.command import EDIT, Action, Topic
 command = Topic("Editing")
 
 
-@command("M", "Turn edit mode on or off (letter keys choose tools)")
+@command("M", "Turn edit mode on or off (letter keys choose tools)", name="edit_mode")
 def edit_mode(window: Window) -> None:
     if window.state.is_editing:
         window.state.put_tools_away()
@@ -35,17 +35,17 @@ command(
 )(_tool_command("select"))
 
 
-@command("[", "Make the brush smaller", mode=EDIT, repeats=True)
+@command("[", "Make the brush smaller", mode=EDIT, repeats=True, name="smaller_brush")
 def smaller_brush(window: Window) -> None:
     window.state.set_brush(window.state.brush - 1)
 
 
-@command("]", "Make the brush larger", mode=EDIT, repeats=True)
+@command("]", "Make the brush larger", mode=EDIT, repeats=True, name="larger_brush")
 def larger_brush(window: Window) -> None:
     window.state.set_brush(window.state.brush + 1)
 
 
-@command("Ctrl+Z", "Undo the last action", repeats=True)
+@command("Ctrl+Z", "Undo the last action", repeats=True, name="undo")
 def undo(window: Window) -> None:
     if window.editor.cancel():
         window.say("Stroke cancelled")
@@ -54,18 +54,18 @@ def undo(window: Window) -> None:
     window.tell(f"Undid: {done}" if done else "There is nothing to undo")
 
 
-@command("Ctrl+Y Ctrl+Shift+Z", "Redo the action undone last", repeats=True)
+@command("Ctrl+Y Ctrl+Shift+Z", "Redo the action undone last", repeats=True, name="redo")
 def redo(window: Window) -> None:
     done = window.session.history.redo()
     window.tell(f"Redid: {done}" if done else "There is nothing to redo")
 
 
-@command("Alt+Z", "Show the undo history")
+@command("Alt+Z", "Show the undo history", name="history")
 def history(window: Window) -> None:
     window.show(HistoryList(window.dialogs))
 
 
-@command("Ctrl+Delete", "Remove all map edits (can be undone)")
+@command("Ctrl+Delete", "Remove all map edits (can be undone)", name="clear_edits")
 def clear_edits(window: Window) -> None:
     if not painting.take_edits_back(window.session):
         window.tell("The map has no edits")
@@ -105,25 +105,25 @@ command("Ctrl+Up", "Move the cell cursor up", repeats=True, name="cursor_up")(_c
 command("Ctrl+Down", "Move the cell cursor down", repeats=True, name="cursor_down")(_cursor(0, 1))
 
 
-@command("Ctrl+Return", "Block or free the cell at the cell cursor")
+@command("Ctrl+Return", "Block or free the cell at the cell cursor", name="paint_cursor")
 def paint_cursor(window: Window) -> None:
     if window.state.cursor is not None:
         window.editor.toggle(window.state.cursor)
 
 
-@command("Ctrl+Shift+Return", "Move the start to the cell cursor (starts over at tick 0)")
+@command("Ctrl+Shift+Return", "Move the start to the cell cursor (starts over at tick 0)", name="start_here")
 def start_here(window: Window) -> None:
     if window.state.cursor is not None:
         window.editor.drop_start(window.state.cursor)
 
 
-@command("Alt+Return", "Move the goal to the cell cursor")
+@command("Alt+Return", "Move the goal to the cell cursor", name="goal_here")
 def goal_here(window: Window) -> None:
     if window.state.cursor is not None:
         window.editor.drop_goal(window.state.cursor)
 
 
-@command("Alt+Shift+Return", "Move the goal of the focused crowd to the cell cursor")
+@command("Alt+Shift+Return", "Move the goal of the focused crowd to the cell cursor", name="goal_of_crowd_here")
 def goal_of_crowd_here(window: Window) -> None:
     if window.session.run.crowd(window.session.focused_key) is None:
         window.say("The focused panel shows a single agent, not a crowd")
@@ -133,12 +133,12 @@ def goal_of_crowd_here(window: Window) -> None:
         window.editor.drop_goal_of_crowd(window.state.cursor)
 
 
-@command("Alt+G", "Switch to the next movement rule (starts over at tick 0)")
+@command("Alt+G", "Switch to the next movement rule (starts over at tick 0)", name="next_rule")
 def next_rule(window: Window) -> None:
     turning.turn_rule(window.session, 1)
 
 
-@command("Alt+C", "Turn random map changes on or off")
+@command("Alt+C", "Turn random map changes on or off", name="random_changes")
 def random_changes(window: Window) -> None:
     is_on = window.session.run.world.random_changes.rate > 0
     window.session.do(SetChanges(window.state.change_interval, 0.0 if is_on else window.state.change_rate))
@@ -149,11 +149,11 @@ def random_changes(window: Window) -> None:
     )
 
 
-@command("Alt+=", "Increase the rate of random changes")
+@command("Alt+=", "Increase the rate of random changes", name="more_changes")
 def more_changes(window: Window) -> None:
     turning.turn_change_rate(window.session, window.state, 1)
 
 
-@command("Alt+-", "Decrease the rate of random changes")
+@command("Alt+-", "Decrease the rate of random changes", name="fewer_changes")
 def fewer_changes(window: Window) -> None:
     turning.turn_change_rate(window.session, window.state, -1)

@@ -20,22 +20,22 @@ from ui.model.posthoc import posthoc_writer
 command = Topic("Files")
 
 
-@command("G", "Open the gallery of examples", mode=RUN)
+@command("G", "Open the gallery of examples", mode=RUN, name="gallery")
 def gallery(window: Window) -> None:
     window.show(Gallery(window.dialogs))
 
 
-@command("Ctrl+O", "Open a scenario, session, map or problem list")
+@command("Ctrl+O", "Open a scenario, session, map or problem list", name="open")
 def open(window: Window) -> None:
     window.show(OpenFile(window.dialogs))
 
 
-@command("Ctrl+Shift+O", "Open a recent file")
+@command("Ctrl+Shift+O", "Open a recent file", name="recent")
 def recent(window: Window) -> None:
     window.show(RecentFiles(window.dialogs))
 
 
-@command("Ctrl+L", "Choose a problem from the open problem list")
+@command("Ctrl+L", "Choose a problem from the open problem list", name="problems")
 def problems(window: Window) -> None:
     if window.documents.problems is None:
         window.say("No problem list is open. Open a .scen file first ({key:open}).")
@@ -43,7 +43,7 @@ def problems(window: Window) -> None:
         window.show(ProblemList(window.dialogs))
 
 
-@command("Ctrl+N", "Generate a map")
+@command("Ctrl+N", "Generate a map", name="generate")
 def generate(window: Window) -> None:
     window.show(GenerateMap(window.dialogs))
 
@@ -142,11 +142,11 @@ def export_posthoc(window: Window) -> None:
     )
 
 
-@command("Alt+X", "Run an experiment with these agents on this map")
+@command("Alt+X", "Run an experiment with these agents on this map", name="experiment")
 def experiment(window: Window) -> None:
     window.show(ExperimentSheet(window.dialogs, window.state))
 
 
-@command("Ctrl+Q", "Quit")
+@command("Ctrl+Q", "Quit", name="quit")
 def quit(window: Window) -> None:
     window.quit()

@@ -15,12 +15,12 @@ def find_command(window: Window) -> None:
     window.show(CommandPalette(window.dialogs))
 
 
-@command("? F1", "Show all keys")
+@command("? F1", "Show all keys", name="help")
 def help(window: Window) -> None:
     window.show(HelpOverlay(window.dialogs))
 
 
-@command("F8", "Show what this example is about")
+@command("F8", "Show what this example is about", name="about")
 def about(window: Window) -> None:
     """Show the caption of the open scenario in a message box."""
     scenario = window.session.run.scenario
@@ -32,7 +32,7 @@ def about(window: Window) -> None:
         window.say("This run has no description. A scenario file can have one as its caption.")
 
 
-@command("Escape", "Cancel the current action")
+@command("Escape", "Cancel the current action", name="cancel")
 def cancel(window: Window) -> None:
     """Close or cancel the first of these that is active: menu, stroke, note, "run until", selection, and so on."""
     if window.state.menu is not None:
@@ -57,17 +57,17 @@ def cancel(window: Window) -> None:
         window.state.is_bare = False
 
 
-@command("Ctrl+Tab F6", "Focus the next control")
+@command("Ctrl+Tab F6", "Focus the next control", name="next_control")
 def next_control(window: Window) -> None:
     window.canvas.focus_next(1)
 
 
-@command("Ctrl+Shift+Tab Shift+F6", "Focus the previous control")
+@command("Ctrl+Shift+Tab Shift+F6", "Focus the previous control", name="previous_control")
 def previous_control(window: Window) -> None:
     window.canvas.focus_next(-1)
 
 
-@command("Menu Shift+F10", "Open the context menu of the cell cursor or the focused agent")
+@command("Menu Shift+F10", "Open the context menu of the cell cursor or the focused agent", name="open_menu")
 def open_menu(window: Window) -> None:
     window.state.menu = menus.menu_by_key(window)
     if window.state.menu is None:

@@ -8,12 +8,12 @@ from ui.model.command import Action, Topic
 command = Topic("Lessons")
 
 
-@command("Shift+G", "Choose a lesson")
+@command("Shift+G", "Choose a lesson", name="lessons")
 def lessons(window: Window) -> None:
     window.show(Lessons(window.dialogs, window.documents.open_path))
 
 
-@command("Ctrl+PageDown", "Go to the next step of the lesson")
+@command("Ctrl+PageDown", "Go to the next step of the lesson", name="lesson_next")
 def lesson_next(window: Window) -> None:
     if playing := window.state.lesson:
         if playing.waits_for_answer and not playing.is_on_its_way(window.session):
@@ -24,7 +24,7 @@ def lesson_next(window: Window) -> None:
         _say_no_lesson(window)
 
 
-@command("Ctrl+PageUp", "Go to the previous step of the lesson")
+@command("Ctrl+PageUp", "Go to the previous step of the lesson", name="lesson_back")
 def lesson_back(window: Window) -> None:
     if playing := window.state.lesson:
         playing.go_back(window.session, window.player)
@@ -33,7 +33,7 @@ def lesson_back(window: Window) -> None:
         _say_no_lesson(window)
 
 
-@command("Ctrl+Shift+PageDown", "End the lesson but keep its run open")
+@command("Ctrl+Shift+PageDown", "End the lesson but keep its run open", name="lesson_end")
 def lesson_end(window: Window) -> None:
     if window.state.lesson is not None:
         window.documents.end_lesson()

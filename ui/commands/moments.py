@@ -8,7 +8,7 @@ from ui.model.moments import Moment, first_parting
 command = Topic("Moments")
 
 
-@command("Alt+O", "List the notable moments of the run")
+@command("Alt+O", "List the notable moments of the run", name="moments")
 def moments(window: Window) -> None:
     def go_to(moment: Moment) -> None:
         _go_to(window, moment)
@@ -16,7 +16,7 @@ def moments(window: Window) -> None:
     window.show(Moments(window.dialogs, go_to))
 
 
-@command("Alt+D", "Go to the first difference between panels A and B")
+@command("Alt+D", "Go to the first difference between panels A and B", name="first_difference")
 def first_difference(window: Window) -> None:
     found = first_parting(window.session)
     if found is None:

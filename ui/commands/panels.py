@@ -35,12 +35,12 @@ def _focus_neighbour(window: Window, step: int) -> None:
         window.session.focus(panels[(index + step) % len(panels)].key)
 
 
-@command("Tab", "Focus the next panel")
+@command("Tab", "Focus the next panel", name="next_panel")
 def next_panel(window: Window) -> None:
     _focus_neighbour(window, 1)
 
 
-@command("Shift+Tab", "Focus the previous panel")
+@command("Shift+Tab", "Focus the previous panel", name="previous_panel")
 def previous_panel(window: Window) -> None:
     _focus_neighbour(window, -1)
 
@@ -130,7 +130,7 @@ def move_panel_right(window: Window) -> None:
     agent_edits.move_panel(window.session, window.session.focused_key, 1)
 
 
-@command("X", "Maximise or restore the focused panel", mode=RUN)
+@command("X", "Maximise or restore the focused panel", mode=RUN, name="maximise")
 def maximise(window: Window) -> None:
     window.state.is_maximised = not window.state.is_maximised
 
@@ -173,11 +173,11 @@ def _set_budget_if_enabled(window: Window, command_id: str, budget: int) -> None
         turning.set_budget(window.session, budget)
 
 
-@command("Alt+L", "Increase the number of trials", repeats=True)
+@command("Alt+L", "Increase the number of trials", repeats=True, name="more_trials")
 def more_trials(window: Window) -> None:
     window.tell(turning.turn_trials(window.session, 1))
 
 
-@command("Alt+Shift+L", "Decrease the number of trials", repeats=True)
+@command("Alt+Shift+L", "Decrease the number of trials", repeats=True, name="fewer_trials")
 def fewer_trials(window: Window) -> None:
     window.tell(turning.turn_trials(window.session, -1))

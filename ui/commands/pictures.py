@@ -13,7 +13,7 @@ from ui.panels.dressing import ViewOverrides
 command = Topic("Pictures")
 
 
-@command("F9", "Start or stop recording a video")
+@command("F9", "Start or stop recording a video", name="record")
 def record(window: Window) -> None:
     window.recording.toggle()
 
@@ -31,22 +31,22 @@ def _take(window: Window, save: Callable[[ViewOverrides], Path]) -> None:
         window.complain(error)
 
 
-@command("F12 Ctrl+P", "Save a picture of the window (PNG)")
+@command("F12 Ctrl+P", "Save a picture of the window (PNG)", name="picture_window")
 def picture_window(window: Window) -> None:
     _take(window, pictures.save_window)
 
 
-@command("Shift+F12", "Save a picture of the focused panel (PNG)")
+@command("Shift+F12", "Save a picture of the focused panel (PNG)", name="picture_panel")
 def picture_panel(window: Window) -> None:
     _take(window, lambda dressing: pictures.save_panel(dressing, window.session.focused_key))
 
 
-@command("Ctrl+F12", "Save a picture of the focused panel, four times as large (PNG)")
+@command("Ctrl+F12", "Save a picture of the focused panel, four times as large (PNG)", name="picture_large")
 def picture_large(window: Window) -> None:
     _take(window, lambda dressing: pictures.save_panel(dressing, window.session.focused_key, scale=4))
 
 
-@command("Alt+F12", "Save a picture of the focused panel (SVG)")
+@command("Alt+F12", "Save a picture of the focused panel (SVG)", name="picture_svg")
 def picture_svg(window: Window) -> None:
     _take(window, lambda dressing: pictures.save_svg(dressing, window.session.focused_key))
 
@@ -63,7 +63,7 @@ def _mark(window: Window, name: str, text: str) -> None:
     window.session.history.set(f"{text}: {tick:,}", partial(setattr, state, name), getattr(state, name), tick)
 
 
-@command("I", "Mark the first tick to export", mode=RUN)
+@command("I", "Mark the first tick to export", mode=RUN, name="mark_in")
 def mark_in(window: Window) -> None:
     _mark(window, "mark_in", "first tick to export")
     window.say(
@@ -72,7 +72,7 @@ def mark_in(window: Window) -> None:
     )
 
 
-@command("Shift+I", "Mark the last tick to export", mode=RUN)
+@command("Shift+I", "Mark the last tick to export", mode=RUN, name="mark_out")
 def mark_out(window: Window) -> None:
     _mark(window, "mark_out", "last tick to export")
     window.say(f"The export ends at tick {window.state.mark_out:,}. {{key:export_video}} exports.")

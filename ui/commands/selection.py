@@ -24,7 +24,7 @@ def select_all(window: Window) -> None:
     _say(window, window.editor.selecting.choose_all())
 
 
-@command("Ctrl+Shift+A", "Select the cells painted last")
+@command("Ctrl+Shift+A", "Select the cells painted last", name="select_stroke")
 def select_stroke(window: Window) -> None:
     _say(window, window.editor.selecting.choose_last_stroke())
 
@@ -43,22 +43,22 @@ def select_from_cursor(window: Window) -> None:
         selecting.stretch(state.cursor)
 
 
-@command("Ctrl+C", "Copy the selection")
+@command("Ctrl+C", "Copy the selection", name="copy")
 def copy(window: Window) -> None:
     _say(window, window.editor.selecting.copy())
 
 
-@command("Ctrl+X", "Cut the selection")
+@command("Ctrl+X", "Cut the selection", name="cut")
 def cut(window: Window) -> None:
     _say(window, window.editor.selecting.cut())
 
 
-@command("Ctrl+V", "Paste the copied cells")
+@command("Ctrl+V", "Paste the copied cells", name="paste")
 def paste(window: Window) -> None:
     _say(window, window.editor.selecting.paste())
 
 
-@command("Return", "Place the pasted cells", mode=EDIT)
+@command("Return", "Place the pasted cells", mode=EDIT, name="put_down")
 def put_down(window: Window) -> None:
     _say(window, window.editor.selecting.put_down())
 

@@ -34,7 +34,7 @@ command("F5", "Show comparison and charts in the sidebar", name="tab_compare")(_
 command("F7", "Show branches and script in the sidebar", name="tab_time")(_tab("time"))
 
 
-@command("Ctrl+I", "Pin or unpin the cell under the pointer or the cell cursor")
+@command("Ctrl+I", "Pin or unpin the cell under the pointer or the cell cursor", name="pin_cell")
 def pin_cell(window: Window) -> None:
     point = window.state.hover or window.state.cursor
     if point is not None:
@@ -45,7 +45,7 @@ def pin_cell(window: Window) -> None:
         window.say("There is no cell to pin. Point at a cell, or choose one with Ctrl and the arrow keys.")
 
 
-@command("Ctrl+T", "Compare all agents in a table")
+@command("Ctrl+T", "Compare all agents in a table", name="compare_table")
 def compare_table(window: Window) -> None:
     window.show(ComparisonTable(window.dialogs))
 

@@ -13,7 +13,7 @@ MAIN_MARKS = (MarkKind.EDIT, MarkKind.RESTART, MarkKind.NO_PATH, MarkKind.ARRIVA
 them; the command `until_back_move` finds the next one."""
 
 
-@command("Space P", "Run or pause; at the end of the run, replay from tick 0")
+@command("Space P", "Run or pause; at the end of the run, replay from tick 0", name="play")
 def play(window: Window) -> None:
     if window.player.clock.is_running:
         window.player.pause()
@@ -37,7 +37,7 @@ def _step(window: Window, ticks: int) -> None:
     window.player.reveal = None
 
 
-@command(". Right O", "Step one tick forward", repeats=True)
+@command(". Right O", "Step one tick forward", repeats=True, name="step")
 def step(window: Window) -> None:
     _step(window, 1)
 
@@ -74,12 +74,12 @@ def step_back_100(window: Window) -> None:
     _seek_by_ticks(window, -100)
 
 
-@command("Home", "Go to tick 0")
+@command("Home", "Go to tick 0", name="to_start")
 def to_start(window: Window) -> None:
     window.player.seek(0)
 
 
-@command("End", "Go to the last recorded tick")
+@command("End", "Go to the last recorded tick", name="to_end")
 def to_end(window: Window) -> None:
     window.player.seek(window.session.run.end)
 
@@ -92,12 +92,12 @@ def _seek_to_mark(window: Window, tick: int | None) -> None:
         window.player.seek(tick)
 
 
-@command("[", "Go to the previous edit, restart or arrival", mode=RUN, repeats=True)
+@command("[", "Go to the previous edit, restart or arrival", mode=RUN, repeats=True, name="previous_mark")
 def previous_mark(window: Window) -> None:
     _seek_to_mark(window, window.session.run.timeline.previous_mark(window.session.tick, MAIN_MARKS))
 
 
-@command("]", "Go to the next edit, restart or arrival", mode=RUN, repeats=True)
+@command("]", "Go to the next edit, restart or arrival", mode=RUN, repeats=True, name="next_mark")
 def next_mark(window: Window) -> None:
     _seek_to_mark(window, window.session.run.timeline.next_mark(window.session.tick, MAIN_MARKS))
 
@@ -107,17 +107,17 @@ def play_backwards(window: Window) -> None:
     window.player.play_backwards()
 
 
-@command("- <", "Slow down", repeats=True)
+@command("- <", "Slow down", repeats=True, name="slower")
 def slower(window: Window) -> None:
     window.player.set_speed(clock.slower(window.player.speed))
 
 
-@command("= + >", "Speed up", repeats=True)
+@command("= + >", "Speed up", repeats=True, name="faster")
 def faster(window: Window) -> None:
     window.player.set_speed(clock.faster(window.player.speed))
 
 
-@command("U", "Turn full speed on or off", mode=RUN)
+@command("U", "Turn full speed on or off", mode=RUN, name="full_speed")
 def full_speed(window: Window) -> None:
     if window.player.speed == clock.AS_FAST_AS_POSSIBLE:
         window.player.set_speed(window.player.last_speed)
@@ -126,7 +126,7 @@ def full_speed(window: Window) -> None:
         window.player.set_speed(clock.AS_FAST_AS_POSSIBLE)
 
 
-@command("S", "Turn slow motion on or off (one expansion at a time)", mode=RUN)
+@command("S", "Turn slow motion on or off (one expansion at a time)", mode=RUN, name="slow_motion")
 def slow_motion(window: Window) -> None:
     window.player.is_slow_motion = not window.player.is_slow_motion
     window.player.reveal = None
@@ -144,27 +144,27 @@ def step_expansion(window: Window) -> None:
         window.player.step_expansion()
 
 
-@command("Alt+M", "Run until the focused agent's next move")
+@command("Alt+M", "Run until the focused agent's next move", name="until_move")
 def until_move(window: Window) -> None:
     window.player.run_until("until_move", "move")
 
 
-@command("Alt+B", "Run until the next back-move")
+@command("Alt+B", "Run until the next back-move", name="until_back_move")
 def until_back_move(window: Window) -> None:
     window.player.run_until("until_back_move", "back_move")
 
 
-@command("Alt+R", "Run until the next restart")
+@command("Alt+R", "Run until the next restart", name="until_restart")
 def until_restart(window: Window) -> None:
     window.player.run_until("until_restart", "restart")
 
 
-@command("Alt+A", "Run until the next arrival")
+@command("Alt+A", "Run until the next arrival", name="until_arrival")
 def until_arrival(window: Window) -> None:
     window.player.run_until("until_arrival", "arrival")
 
 
-@command("Alt+T", "Run until a given tick")
+@command("Alt+T", "Run until a given tick", name="until_tick")
 def until_tick(window: Window) -> None:
     def go(tick: int) -> None:
         window.player.run_until("until_tick", None, tick)
@@ -174,13 +174,13 @@ def until_tick(window: Window) -> None:
     )
 
 
-@command("R", "Start over at tick 0 on the original map", mode=RUN)
+@command("R", "Start over at tick 0 on the original map", mode=RUN, name="reset")
 def reset(window: Window) -> None:
     window.session.reset(keeps_map=False)
     window.player.reveal = None
 
 
-@command("Ctrl+R", "Start over at tick 0 on the edited map")
+@command("Ctrl+R", "Start over at tick 0 on the edited map", name="reset_keep_map")
 def reset_keep_map(window: Window) -> None:
     window.session.reset(keeps_map=True)
     window.player.reveal = None

@@ -5,8 +5,8 @@
     @command("Space P", "Run or pause")
     def play(app): ...
 
-The function's name is the command's id. Dispatcher, help, palette, tooltips and README all read one table of these
-commands (ui/commands/table.py).
+The id of a command is the name of its function, unless `name=` gives another one. Dispatcher, help, palette, tooltips
+and README all read one table of these commands (ui/commands/table.py).
 """
 
 import re
