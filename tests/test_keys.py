@@ -121,7 +121,7 @@ def test_the_help_page_can_be_searched() -> None:
     assert [line.help for line in lines_of(COMMANDS, "frontier") if line.help] == ["Show or hide layer: open frontier"]
     assert lines_of(COMMANDS, "no such words at all") == []
     by_key = [line.help for line in lines_of(COMMANDS, "ctrl+shift+z") if line.help]
-    assert by_key == ["Redo the action undone last"]
+    assert by_key == ["Redo the last undone action"]
 
 
 def test_the_palette_finds_commands_by_words_and_keys() -> None:

@@ -25,7 +25,7 @@ def branch_always(window: Window) -> None:
     branch(window)
 
 
-@command("Shift+B", "Split the branch into branches with different agent settings", mode=RUN, name="split_policy")
+@command("Shift+B", "Split the run into branches with different agent settings", mode=RUN, name="split_policy")
 def split_policy(window: Window) -> None:
     if window.session.focused is not None:
         window.show(SplitPolicy(window.dialogs))

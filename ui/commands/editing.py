@@ -54,7 +54,7 @@ def undo(window: Window) -> None:
     window.tell(f"Undid: {done}" if done else "There is nothing to undo")
 
 
-@command("Ctrl+Y Ctrl+Shift+Z", "Redo the action undone last", repeats=True, name="redo")
+@command("Ctrl+Y Ctrl+Shift+Z", "Redo the last undone action", repeats=True, name="redo")
 def redo(window: Window) -> None:
     done = window.session.history.redo()
     window.tell(f"Redid: {done}" if done else "There is nothing to redo")

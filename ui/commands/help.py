@@ -20,7 +20,7 @@ def help(window: Window) -> None:
     window.show(HelpOverlay(window.dialogs))
 
 
-@command("F8", "Show what this example is about", name="about")
+@command("F8", "Show the description of this run", name="about")
 def about(window: Window) -> None:
     """Show the caption of the open scenario in a message box."""
     scenario = window.session.run.scenario

@@ -99,12 +99,12 @@ def theme(window: Window) -> None:
     window.set_theme("light" if window.scene.palette.name == "dark" else "dark")
 
 
-@command("Ctrl+Shift+= Ctrl+Shift++", "Enlarge text and controls", name="ui_larger")
+@command("Ctrl+Shift+= Ctrl+Shift++", "Make text and controls larger", name="ui_larger")
 def ui_larger(window: Window) -> None:
     window.set_scale(turning.neighbour(turning.UI_SCALES, window.scene.scale, 1))
 
 
-@command("Ctrl+Shift+- Ctrl+_", "Reduce text and controls", name="ui_smaller")
+@command("Ctrl+Shift+- Ctrl+_", "Make text and controls smaller", name="ui_smaller")
 def ui_smaller(window: Window) -> None:
     window.set_scale(turning.neighbour(turning.UI_SCALES, window.scene.scale, -1))
 
