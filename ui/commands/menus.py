@@ -40,7 +40,7 @@ def menu_at(window: Window, position: Position) -> Menu | None:
 
 
 def menu_by_key(window: Window) -> Menu | None:
-    """Return the context menu to open by key: that of the cell under the cell cursor, else of the focused agent."""
+    """Return the context menu that the menu key opens: of the cell at the cell cursor, else of the focused agent."""
     found = window.scene.panel_of(window.session.focused_key)
     if found is None:
         return None

@@ -177,7 +177,7 @@ class Editor:
     # --- edits ------------------------------------------------------------------------------------
 
     def _paint(self, cells: list[Point], blocks: bool | None = None) -> None:
-        """Block or free those of the cells that are on the map; None: block or free as the current drag does."""
+        """Block or free the given cells, except cells outside the map; None: block or free as the current drag does."""
         grid = self.session.run.world.grid
         if blocks is None:
             blocks = self.drag is not None and self.drag.blocks

@@ -96,7 +96,7 @@ class Selecting:
         return was_doing
 
     def point_at(self, point: Point | None) -> None:
-        """Move a piece that was not put down yet to a cell: that of the pointer, or of the keyboard's cell cursor."""
+        """Move the pasted piece, if it was not put down yet, to the cell under the pointer or to the cell cursor."""
         if point is not None:
             self.state.held_at = point
 
@@ -110,7 +110,7 @@ class Selecting:
 
     @property
     def shown(self) -> Selection | None:
-        """Return the cells to draw as selected: those that a release would select, or those under a moving piece."""
+        """Return the cells to draw as selected, which during a drag are the cells that a release would select."""
         floating = self.floating
         if floating is not None:
             return floating[1]

@@ -32,7 +32,7 @@ class Why:
     text: str
     best: int = NOBODY  # cell that the agent heads for
     was: int = NOBODY  # cell that the agent headed for before this tick
-    fork: int = NOBODY  # cell where the agent, going back along parents, will meet its path
+    fork: int = NOBODY  # cell where the agent, walking back from parent to parent, reaches its path
 
 
 @dataclass(frozen=True)
