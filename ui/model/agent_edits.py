@@ -171,7 +171,7 @@ def name_agent(session: Session, key: PanelKey, label: str) -> None:
     session.focus(key)
     walker, before = session.run.walker(key), label_of(session, key)
     if walker is not None and not walker.config.group and label != before:
-        with session.doing(f"{before} named {label or walker.spec.name}"):
+        with session.doing(f"{before} renamed to {label or walker.spec.name}"):
             session.do(commands.NameAgent(walker.id, "" if label == walker.spec.name else label))
 
 
