@@ -2084,7 +2084,7 @@ def test_words_and_controls_of_the_sidebar_keep_clear_of_its_bar(tab):
 def test_an_agent_is_named_in_what_was_taken_back(app):
     old = app.session.run.panels[0].view.label
     agent_edits.name_agent(app.session, app.session.run.panels[0].key, "careful")
-    assert str(app.session.history.done[-1]).startswith(f"{old} named careful")
+    assert str(app.session.history.done[-1]).startswith(f"{old} renamed to careful")
 
 
 def test_without_an_agent_the_hint_stands_where_panels_would(monkeypatch):
