@@ -69,7 +69,7 @@ class Editor:
             self.selecting.press(point, adds=line or rectangle, copies=erases, takes=is_right)
             return
         blocks = kind in ENDS or (self._is_free(point) and not erases and kind != ERASER)
-        is_line = line and kind in (BRUSH, ERASER, LINE)  # rectangles always begin at the pressed cell
+        is_line = line and kind in (BRUSH, ERASER, LINE)  # drawn from the last painted cell
         start = self.last_painted if is_line and self.last_painted else point
         self.drag = Drag(kind, start, point, blocks)
         if kind in ENDS:

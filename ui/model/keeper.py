@@ -88,7 +88,7 @@ class AutosaveJournal:
             previous.close()
         while len(self.left) > len(archived_runs):
             self.left.pop().close()
-        for run in archived_runs[len(self.left) :]:  # one redo step can replace several runs
+        for run in archived_runs[len(self.left) :]:  # a single jump in the undo history can archive several runs
             self.left.append(self._new(again(run.state), run.focused.agent))
             self.left[-1].rest()
 

@@ -77,7 +77,7 @@ class Point:
 
 
 def setting_of(point: Point, points: Sequence[Point]) -> str:
-    """Return the agent's name of a setting, with the parameters in which it differs from settings of the same name."""
+    """Return the name of a setting: its agent, and the parameters that differ from other settings of that name."""
     others = [other.params for other in points if other.name == point.name]
     differing = [name for name, value in point.params.items() if any(other.get(name) != value for other in others)]
     return " ".join([point.name, *(f"{name}={short_value(point.params[name])}" for name in differing)])
@@ -126,8 +126,8 @@ class Study:
         """Read new results of the experiment from its folder, and return whether there are any."""
         if not (self.results / FILE).is_file():
             return False
-        # The file may be incomplete while it is being created.
-        # If it is damaged, the process that writes it reports that.
+        # The file of the results may be incomplete while it is being created.
+        # If the file is damaged, the process that writes it reports that.
         with suppress(ConfigError), open_for_reading(self.results) as store:
             before, (self.done, self.whole) = self.done, store.count()
             if self.done != before:
