@@ -26,7 +26,7 @@ _MIN_LISTED = 2  # minimum number of algorithms that the list shows at once
 _KIND_DEBOUNCE_S = 0.35  # seconds after the choice of an algorithm until the agent is replaced
 _SUMMARY_HEIGHT = 72  # height of the summary of the algorithm, in design units
 _LOW_HEIGHT = 330
-"""Minimum height in design units at which the summary is shown; below, the form gets its room."""
+"""Minimum height of the dialog's area, in design units, with a summary; a lower area has more room for the form."""
 
 OWN_BUDGET = Param("own_budget", bool, False, "off: the budget that all agents share")
 
@@ -34,7 +34,7 @@ OWN_BUDGET = Param("own_budget", bool, False, "off: the budget that all agents s
 class AgentEditor(FormDialog):
     veils = False
     place = "right"
-    size = (364, 2000)  # the height is limited by the window
+    size = (364, 2000)  # width and maximum height in design units; the window limits the height
     command = "edit_agent"
 
     def __init__(self, host: Host, panel: PanelKey | None, where: Where = nowhere) -> None:
@@ -42,7 +42,7 @@ class AgentEditor(FormDialog):
 
         Args:
             host: Window of the dialog.
-            panel: Panel of the agent to edit; None: add a new agent.
+            panel: Panel of the agent to edit; None to add a new agent.
             where: Callback that returns the rectangle of that panel, which the dialog should not cover.
         """
         self.panel_key, self.where = panel, where
@@ -52,7 +52,7 @@ class AgentEditor(FormDialog):
         self.kind = like.spec.key if like else SPECS[0].key
         self.values: dict[str, Value] = dict(like.params) if like else {}
         self.own_budget: int | None = like.budget if like else None
-        self._kind_debounce_s: float | None = None  # seconds until the agent is replaced; None: no change pending
+        self._kind_debounce_s: float | None = None  # seconds until the agent is replaced; None if no change is pending
         self._place = host.session.panel_of(panel) if panel is not None else 0
         self._generation = host.session.generation
         self.title = "Add an agent" if self.is_new else "Agent"
@@ -60,9 +60,10 @@ class AgentEditor(FormDialog):
         super().__init__(host)
 
     def _card_rect(self) -> pygame.Rect:
-        """Return a rectangle at the right, narrowed so that it does not cover the panel of the agent.
+        """Return a rectangle at the right of the window, narrow enough not to cover the agent's panel.
 
-        If it covers the panel anyway, and would cover less of it at the left, it is placed there.
+        If the rectangle must cover a part of the panel, and would cover less at the left of the window, return a
+        rectangle at the left.
         """
         card, about = super()._card_rect(), pygame.Rect(self.where() or (0, 0, 0, 0))
         if about.right < card.right - self.px(SIDEBAR):
@@ -105,7 +106,7 @@ class AgentEditor(FormDialog):
         self._fill_form()
 
     def _listed(self, room: int) -> int:
-        """Return the number of algorithms that the list shows without scrolling."""
+        """Return the number of algorithms that the list shows without scrolling, given the height of list and form."""
         return min(len(SPECS), max(_MIN_LISTED, int(room * _LIST_SHARE) // self.px(ROW)))
 
     def _fill_form(self) -> None:
@@ -118,14 +119,14 @@ class AgentEditor(FormDialog):
             self.add_footer(("Cancel", self.cancel, ""), ("Add", self.confirm, "main"))
         else:
             self.add_footer(("Remove", self._remove_agent, "danger"), ("Done", self.confirm, "main"))
-        if self.about is not None:  # the summary has more room for messages than the footer
+        if self.about is not None:  # show error messages in the summary, which has more room than the footer
             self.note = self.about
             self.add(self.about)
         else:
             self.add_note()
 
     def _refill(self) -> None:
-        """Recreate the form after a change of its rows: another algorithm, or own budget switched on or off."""
+        """Recreate the form, because its rows change with the algorithm and with the switch for an own budget."""
         here = self.focused
         kept = (self.rows, self.about)
         name = here.name if here else ""
@@ -188,7 +189,10 @@ class AgentEditor(FormDialog):
         agent_edits.set_param(session, self._key, name, value, partial(self._show_result, name, value, said))
 
     def _show_result(self, name: str, value: Value, said: int) -> None:
-        """Handle the end of a change: if it was refused, show why; if another dialog replaced the editor, reopen it."""
+        """Handle the result of a changed parameter: if the change was refused, restore the old value and show why.
+
+        If another dialog has replaced the editor meanwhile, reopen the editor.
+        """
         walker = self.walker
         if not self.is_open:
             self.host.run("edit_agent")
@@ -213,14 +217,14 @@ class AgentEditor(FormDialog):
                 self._refuse("budget", walker.budget, problem)
 
     def _refuse(self, name: str, value: Value, problem: str) -> None:
-        """Restore the old value in its row of the form; show the reason there, or in the note if it is too long."""
+        """Restore the old value in its row of the form, and show the reason in the row, or if too long, in the note."""
         if not self.form.refuse(name, value, problem):
             self.complain(problem)
 
     def _take_messages_since(self, said: int) -> str:
-        """Return the messages of the session from index `said` on, and remove them from its queue.
+        """Take the messages from index `said` on out of the session's queue, and return them as one text.
 
-        They are shown in this dialog instead of in the window.
+        They are shown in this dialog instead of over the maps.
         """
         messages = self.host.session.told.messages
         problem = " ".join(messages[said:]) or "refused"
@@ -280,11 +284,11 @@ class AgentEditor(FormDialog):
 
     def key(self, event: pygame.event.Event) -> bool:
         if event.key in ENTER and not self.is_new and isinstance(self.focused, Field):
-            # Apply the text but keep the focus in the field, because letters outside a field would run commands.
+            # Apply the text but keep the focus in the field, because letters typed without a field run commands.
             if not self.form.stops():
                 self.focused.place_cursor()
             return True
-        # If no control has the focus, the arrow keys belong to the map.
+        # Use the arrow keys only if a control has the focus; otherwise they move the cell cursor on the map.
         return self.focused is not None and self._walk_key(event)
 
     # --- changes from elsewhere -------------------------------------------------------------------

@@ -41,14 +41,14 @@ from ui.widgets.key_names import combination
 
 T = TypeVar("T")
 
-# sizes in design units: margin inside a card; heights of heading, footer and buttons; gap around the note
+# Sizes in design units: margin inside a card; heights of heading, footer and buttons; gap around the error message
 MARGIN = 24
 HEADING = 58
 FOOTER = 62
 BUTTON_HEIGHT = 34
 NOTE_GAP = 4
 EDGE = 14
-"""Minimum distance between a card and the edge of the window, in design units."""
+"""Minimum distance between a dialog's card and the edge of the window, in design units."""
 
 MIN_CARD = (260, 190)
 """Minimum size of a card in design units. It may exceed a small window, because controls of zero size would fail."""
@@ -56,15 +56,16 @@ MIN_CARD = (260, 190)
 MIN_BETWEEN_BARS = 430
 """Minimum height in design units between top bar and transport bar for a card at the right; else it covers the bars."""
 
-REPEAT_DELAY_MS, REPEAT_INTERVAL_MS = 400, 45  # auto-repeat of keys while a dialog is open
+REPEAT_DELAY_MS, REPEAT_INTERVAL_MS = 400, 45  # auto-repeat of keys while a dialog is open, in milliseconds
 
 _MOUSE_EVENTS = (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP, pygame.MOUSEMOTION, pygame.MOUSEWHEEL)
 _TEXT_EVENTS = (pygame.TEXTINPUT, pygame.TEXTEDITING)
 ENTER = (pygame.K_RETURN, pygame.K_KP_ENTER)
-_PRESSED_ONCE = (*ENTER, pygame.K_SPACE, pygame.K_ESCAPE)  # keys whose auto-repeat is ignored
+# Keys that press buttons or close dialogs; their auto-repeat is ignored
+_PRESSED_ONCE = (*ENTER, pygame.K_SPACE, pygame.K_ESCAPE)
 
 SETTLE_S = 0.5  # seconds for which a button that has replaced another button ignores presses
-# maximum number of seconds of SETTLE_S that pass in one frame, so that a slow window shows the new button for a while
+# Maximum number of seconds that one frame subtracts from SETTLE_S, so that a slow window shows the new button first
 _MAX_FRAME_SETTLE_S = 0.25
 
 
@@ -73,12 +74,12 @@ Where = Callable[[], layout.Box | None]
 
 
 def nowhere() -> layout.Box | None:
-    """Return None. This is the callback for dialogs that are not about a part of the window."""
+    """Return None, as callback of dialogs that may cover any part of the window."""
     return None
 
 
 class Host(Screen, Protocol):
-    """Interface of the window for its dialogs."""
+    """Interface of the window that dialogs use: state of the session, commands, and opening of other dialogs."""
 
     @property
     def session(self) -> Session: ...
@@ -86,19 +87,19 @@ class Host(Screen, Protocol):
     def settings(self) -> Settings: ...
     @property
     def problems(self) -> ScenFile | None:
-        """Return the open problem list, or None."""
+        """Return the open list of benchmark problems (a .scen file); None if no list is open."""
 
     @property
     def commands(self) -> CommandTable: ...
 
     def run(self, command_id: str) -> None:
-        """Run a command of the command table."""
+        """Run a command of the command table, given its id."""
 
     def open_path(self, path: str | os.PathLike[str]) -> None:
         """Open a file, after asking about unsaved edits; show a message if it cannot be opened."""
 
     def open_example(self, path: str | os.PathLike[str]) -> None:
-        """Open an example like open_path(), and start it."""
+        """Open the file of an example like open_path(), and start its run."""
 
     def open_scenario(self, scenario: Scenario, *, keeps_view: bool = False) -> None:
         """Open a new run, after asking about unsaved edits.
@@ -112,31 +113,31 @@ class Host(Screen, Protocol):
         """Save the session, ask for a file name if necessary, and call `then` after saving."""
 
     def say(self, text: str) -> None:
-        """Show a short message."""
+        """Show a short message over the maps for a few seconds."""
 
     def tell(self, text: str) -> None:
-        """Show a short message about the present run. It disappears at the next edit of the run."""
+        """Show a short message about the present run until the next edit of the run."""
 
     def show(self, dialog: "Dialog") -> None:
-        """Open a dialog in place of the present one."""
+        """Close the dialog that is open, if any, and open another one."""
 
     def close_dialog(self) -> None:
         """Close the topmost dialog."""
 
     def message(self, host: "Host", title: str, problems: Sequence[str]) -> "Dialog":
-        """Create a dialog that lists problems, for this host."""
+        """Create a message box that lists problems; it is not opened yet."""
 
     def complain(self, error: ConfigError, title: str = ...) -> None:
-        """Show an error in a dialog."""
+        """Open a message box that lists the problems of an error."""
 
     def work(self, title: str, job: Job[T], then: Callable[[T], None], failed: str = ...) -> None:
-        """Call `then` with the result of a job; show its progress in a dialog if it takes long.
+        """Call `then` with the result of a job; if the job takes long, show its progress in a dialog.
 
         Args:
             title: Title of the progress dialog.
             job: Job that is already running.
             then: Called with the result, in the main thread.
-            failed: Title of the message if the job raises a ConfigError.
+            failed: Title of the message box if the job raises a ConfigError.
         """
 
 
@@ -144,14 +145,14 @@ class Dialog:
     """Base class of dialogs. Subclasses set the class attributes and implement build()."""
 
     title = ""
-    hint = ""  # text in small grey letters next to the title
-    size = (640, 480)  # in design units; limited by the window
+    hint = ""  # short help text in small grey letters next to the title
+    size = (640, 480)  # width and height of the card in design units; reduced if the window is smaller
     veils = True  # whether the dialog is modal: darkens the window and consumes all input
     closes_outside = True  # whether a click outside the card closes the dialog
     place = "centre"  # position of the card in the window: "centre" or "right"
-    command = ""  # id of the command that opens the dialog; its key closes it again
+    command = ""  # id of the command that opens the dialog; the key of this command also closes the dialog
     has_footer = True
-    problem = ""  # error message about the input or the last action; "": none
+    problem = ""  # error message about the input or the last action; "" if there is no error
 
     _open: ClassVar["WeakSet[Dialog]"] = WeakSet()
     _window_repeat: ClassVar[tuple[int, int]] = (0, 0)  # key repeat (delay, interval in ms) while no dialog is open
@@ -160,14 +161,14 @@ class Dialog:
         self.host = host
         self.controls: list[Control] = []
         self.is_open = True
-        self._focused = 0  # index of the focused control, -1: none
+        self._focused = 0  # index of the focused control in `controls`; -1 if no control has the focus
         if not Dialog._open:
             Dialog._window_repeat = pygame.key.get_repeat()
         Dialog._open.add(self)
-        # true until the next key press, because the key that opened the dialog also arrives as text
+        # True until the next key press, because the key that opened the dialog also arrives as a text event
         self._ignores_text = True
-        self._held: set[int] = set()  # keys that are down; the inner dialog uses the same set
-        self._settling_s = 0.0  # seconds until new buttons react to presses
+        self._held: set[int] = set()  # keys that are held down, to detect auto-repeat; shared with the inner dialog
+        self._settling_s = 0.0  # seconds until buttons that replaced other buttons react to presses
         self._root_elements: list[UIElement] = []
         self.inner: Dialog | None = None
         self.mouse = (-1, -1)
@@ -180,10 +181,10 @@ class Dialog:
         raise NotImplementedError
 
     def confirm(self) -> None:
-        """Handle Enter if the focused control does not use it."""
+        """Handle the Enter key if the focused control does not use it."""
 
     def cancel(self) -> None:
-        """Handle Esc, or a click outside the card."""
+        """Handle the Escape key or a click outside the card: close the dialog."""
         self.host.close_dialog()
 
     def key(self, event: pygame.event.Event) -> bool:
@@ -191,7 +192,7 @@ class Dialog:
         return False
 
     def update(self, seconds: float = 1 / 60) -> None:
-        """Update the dialog; called once per frame."""
+        """Advance the timers of the dialog and of its controls; called once per frame."""
         self._settle(seconds)
         if self.inner is not None:
             self.inner.update(seconds)
@@ -228,7 +229,7 @@ class Dialog:
         return round(units * self.host.scale)
 
     def rebuild(self) -> None:
-        """Recreate all widgets for the present size, scale and palette of the window."""
+        """Recreate all widgets, because the size, scale or palette of the window has changed."""
         before, focused = self._buttons(), self.focused
         self._kill_widgets()
         self.pen = Canvas(self.host.scale)
@@ -248,9 +249,9 @@ class Dialog:
         return [control for control in self.controls if isinstance(control, Button)]
 
     def _start_settling(self, before: Sequence[Button], focused: Control | None) -> None:
-        """Disable buttons that have replaced other buttons, for SETTLE_S.
+        """Disable buttons that have replaced other buttons for SETTLE_S seconds.
 
-        A press in this time was probably meant for the old button.
+        A press in this time was probably meant for the replaced button.
 
         Args:
             before: Buttons before the rebuild.
@@ -266,7 +267,7 @@ class Dialog:
                 self._settling_s = SETTLE_S
 
     def _settle(self, seconds: float) -> None:
-        """Count down SETTLE_S, then enable the buttons that were disabled by _start_settling()."""
+        """Count down to 0 seconds, then enable the buttons that _start_settling() disabled."""
         if self._settling_s:
             self._settling_s = max(0.0, self._settling_s - min(seconds, _MAX_FRAME_SETTLE_S))
             for button in self._buttons() if not self._settling_s else ():
@@ -277,7 +278,7 @@ class Dialog:
         if self.inner is not None:
             self.inner.close()
         own = {control.element for control in self.controls}
-        if own & (self.host.gui.get_focus_set() or set()):  # unless the next dialog has taken the focus already
+        if own & (self.host.gui.get_focus_set() or set()):  # release the focus unless the next dialog has it
             self.host.gui.set_focus_set(None)
         self._kill_widgets()
         Dialog._open.discard(self)
@@ -339,12 +340,12 @@ class Dialog:
         self._heading.refresh()
 
     def add(self, control: Control) -> Control:
-        """Append a control to the tab order, and return it."""
+        """Append a control to the order in which the Tab key moves the focus, and return the control."""
         self.controls.append(control)
         return control
 
     def add_footer(self, *buttons: tuple[str, Callable[[], None], str]) -> list[Button]:
-        """Add buttons at the lower right.
+        """Add a row of buttons at the lower right of the card.
 
         Args:
             *buttons: (label, action, kind) from left to right; kind is "", "main" or "danger".
@@ -408,9 +409,9 @@ class Dialog:
             self.focus(usable[0 if step > 0 else -1])
 
     def _apply_focus(self) -> None:
-        """Notify pygame_gui, the controls and the focus ring of the focused control.
+        """Notify pygame_gui, the controls and the focus ring of which control has the focus.
 
-        If that control cannot have the focus, the first control that can gets it.
+        If the control at that index cannot have the focus, the first control that can have it gets it.
         """
         control = self.focused
         if control is not None and not control.can_focus:
@@ -425,7 +426,7 @@ class Dialog:
         elif current is None or control.element not in current:
             self.host.gui.set_focus_set(control.element)
             control.place_cursor()
-        # pygame_gui's text fields enable key repeat when they get the focus, and disable it when they lose the focus.
+        # Restore the dialog's key repeat, because text fields of pygame_gui change it when they get or lose the focus.
         pygame.key.set_repeat(REPEAT_DELAY_MS, REPEAT_INTERVAL_MS)
         self.ring.follow(control)
 
@@ -440,12 +441,12 @@ class Dialog:
         return True
 
     def reveal(self, control: Control) -> None:
-        """Scroll a control into view, in dialogs that scroll."""
+        """Scroll a control into view. Dialogs whose content scrolls implement this method."""
 
     # --- events -----------------------------------------------------------------------------------
 
     def handle(self, event: pygame.event.Event) -> bool:
-        """Handle an event; return False if the window may handle the event as well."""
+        """Handle an event, and return False if the window may handle the event as well."""
         if self.inner is not None:
             return self.inner.handle(event)
         if event.type == pygame.KEYDOWN:
@@ -486,7 +487,7 @@ class Dialog:
         return self.veils or is_repeat
 
     def _restore_text_focus(self) -> None:
-        """Restore pygame_gui's focus on the focused text field, which an inner dialog removes when it is closed."""
+        """Restore pygame_gui's focus on the focused text field, because closing an inner dialog removes it."""
         control = self.focused
         if isinstance(control, Field) and control.element not in (self.host.gui.get_focus_set() or ()):
             self._apply_focus()
@@ -565,7 +566,7 @@ class Dialog:
 
 
 class _InnerHost:
-    """Host of an inner dialog. It forwards everything to the outer dialog's host, except close_dialog()."""
+    """Host of an inner dialog: forwards all calls to the outer dialog's host, but closes only the inner dialog."""
 
     def __init__(self, outer: Dialog) -> None:
         self._outer_dialog = outer
@@ -585,9 +586,10 @@ class FormDialog(Dialog):
     form: ParamForm
 
     def rebuild(self) -> None:
-        """Recreate all widgets, and copy invalid input, which only the old widgets contain.
+        """Recreate all widgets, and copy invalid input from the old text fields to the new ones.
 
-        Without the copy, a button would act on other values than the user has entered.
+        Only the text fields contain invalid input. Without the copy, a button would use values that the user did not
+        enter.
         """
         entered = self.form.wrong_texts() if hasattr(self, "form") else {}
         super().rebuild()
@@ -603,7 +605,7 @@ class FormDialog(Dialog):
 
 
 def take_top(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
-    """Cut a strip from the top of an area, and drop a gap below it; return the strip."""
+    """Cut a strip, and a gap below the strip, from the top of an area; return the strip."""
     strip = pygame.Rect(area.x, area.y, area.width, min(height, max(1, area.height)))
     area.height = max(1, area.height - height - gap)
     area.y += height + gap
@@ -611,14 +613,14 @@ def take_top(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
 
 
 def take_bottom(area: pygame.Rect, height: int, gap: int = 0) -> pygame.Rect:
-    """Cut a strip from the bottom of an area, and drop a gap above it; return the strip."""
+    """Cut a strip, and a gap above the strip, from the bottom of an area; return the strip."""
     strip = pygame.Rect(area.x, area.bottom - height, area.width, height)
     area.height = max(1, area.height - height - gap)
     return strip
 
 
 def take_left(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
-    """Cut a strip from the left of an area, and drop a gap to the right of it; return the strip."""
+    """Cut a strip, and a gap to the right of the strip, from the left of an area; return the strip."""
     strip = pygame.Rect(area.x, area.y, width, area.height)
     area.width = max(1, area.width - width - gap)
     area.x += width + gap
@@ -626,7 +628,7 @@ def take_left(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
 
 
 def take_right(area: pygame.Rect, width: int, gap: int = 0) -> pygame.Rect:
-    """Cut a strip from the right of an area, and drop a gap to the left of it; return the strip."""
+    """Cut a strip, and a gap to the left of the strip, from the right of an area; return the strip."""
     strip = pygame.Rect(area.right - width, area.y, width, area.height)
     area.width = max(1, area.width - width - gap)
     return strip

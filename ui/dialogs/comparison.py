@@ -26,7 +26,7 @@ class ComparisonTable(Dialog):
     command = "compare_table"
 
     def __init__(self, host: Host) -> None:
-        self.sort_by = (-1, False)  # column index and direction; -1: order of the panels
+        self.sort_by = (-1, False)  # (column index, whether descending); column -1 for the order of the panels
         self.place_of = 0  # index of the selected row
         self._rest_s = _REFRESH_S  # seconds until the next update of the table
         self._state: object = None  # cache key of the rows: generation, tick and number of manual edits of the run
@@ -74,7 +74,7 @@ class ComparisonTable(Dialog):
         if self.sort_by[0] >= 0:
             column, is_descending = SHOWN[self.sort_by[0]], self.sort_by[1]
             keyed = [(_sort_key(column.value(session.run, panel)), panel) for panel in panels]
-            # Agents without a value come last in ascending and descending order.
+            # Put agents without a value last, both in ascending and in descending order.
             keyed.sort(key=lambda pair: pair[0][1], reverse=is_descending)
             keyed.sort(key=lambda pair: pair[0][0])
             panels = [panel for _, panel in keyed]
@@ -97,7 +97,7 @@ class ComparisonTable(Dialog):
         self.place_of = index
 
     def update(self, seconds: float = 1 / 60) -> None:
-        """Refresh the table while the run continues."""
+        """Update the table while the run continues, at most once every _REFRESH_S seconds."""
         super().update(seconds)
         self._rest_s -= seconds
         session = self.host.session
@@ -118,7 +118,7 @@ class ComparisonTable(Dialog):
         return self.rows.key(event)
 
     def confirm(self) -> None:
-        """Focus the agent of the selected row, and close."""
+        """Focus the agent of the selected row, and close the dialog."""
         if self.rows.item is not None:
             self.host.session.focus(self.rows.item.value)
         self.host.close_dialog()
@@ -147,7 +147,7 @@ def _detail_text(panel: Panel, index: int) -> str:
 
 
 def _warnings(view: WalkerView) -> dict[int, str]:
-    """Return the colour role "warning" by column index, for bad values such as expansions above the budget."""
+    """Return column index -> "warning" (a text colour) for bad values, such as expansions above the budget."""
     return {index: "warning" for index, column in enumerate(SHOWN) if column.is_warning(view)}
 
 

@@ -45,4 +45,4 @@ def _time(crashed: Crashed) -> str:
 
 
 def _nothing() -> None:
-    """Do nothing. This is the answer "Later": the journal is kept and offered again at the next start."""
+    """Do nothing for the answer "Later": the journal is kept, and offered again at the next start."""

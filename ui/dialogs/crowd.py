@@ -15,8 +15,8 @@ from ui.widgets.controls import Field, Picture, Text
 from ui.widgets.lists import Col, Item, Rows
 
 _REFRESH_S = 0.5  # seconds between two updates of the list
-_CHART_HEIGHT = 110  # in design units
-_BAR_COUNT = 40  # number of bars of the histogram
+_CHART_HEIGHT = 110  # height of the histogram of costs, in design units
+_BAR_COUNT = 40  # number of bars of the histogram of costs
 _SEARCH_HINT = "12: agent 12    or words of the state: no path, on its way"
 _LIST_KEYS = (pygame.K_UP, pygame.K_DOWN, pygame.K_PAGEUP, pygame.K_PAGEDOWN)
 _STATE_NAMES = {
@@ -108,7 +108,7 @@ class CrowdList(Dialog):
         return [_item(crowd, labels[index], values, index) for index in order]
 
     def _place(self) -> int:
-        """Return the row of the selected agent; 0 if it is not listed."""
+        """Return the index of the selected agent's row; 0 if the search has filtered the agent out."""
         return self._agents.index(self.agent) if self.agent in self._agents else 0
 
     def _selected(self, index: int) -> None:
@@ -124,7 +124,7 @@ class CrowdList(Dialog):
         self.rows.set(self._items(), 0)
 
     def update(self, seconds: float = 1 / 60) -> None:
-        """Refresh the list while the run continues."""
+        """Update the list while the run continues, at most once every _REFRESH_S seconds."""
         super().update(seconds)
         self._rest_s -= seconds
         crowd = self._present_crowd()
@@ -141,7 +141,7 @@ class CrowdList(Dialog):
         return is_for_rows and self.rows.key(event)
 
     def confirm(self) -> None:
-        """Follow the agent of the selected row, and close."""
+        """Follow the agent of the selected row: show its search in the crowd's panel, and close the dialog."""
         if self.rows.item is None:
             return
         self.host.session.run.pick(self.panel_key, self.rows.item.value)
@@ -154,7 +154,7 @@ class CrowdList(Dialog):
     # --- the distribution ---------------------------------------------------------------------------
 
     def _paint(self, pen: Canvas) -> None:
-        """Draw the histogram of cost / optimal of the agents that have arrived."""
+        """Draw a histogram of the agents that have arrived, by the ratio of their cost to the optimal cost."""
         crowd, palette, px = self._present_crowd(), pen.palette, pen.px
         width, height = pen.surface.get_size()
         ratios = crowd.numbers.ratios if crowd else np.zeros(0)
@@ -173,7 +173,10 @@ class CrowdList(Dialog):
 
 
 def ends_of(ratios: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Return the limits of the histogram. A ratio can be below 1 if cells were freed while the agent walked."""
+    """Return the range of the histogram as (lower limit, upper limit), which contains at least 1 to 1.05.
+
+    A ratio of cost to optimal cost can be below 1 if cells were freed while the agent walked.
+    """
     return min(1.0, float(ratios.min())), max(1.05, float(ratios.max()))
 
 
@@ -187,7 +190,7 @@ def _draw_bars(pen: Canvas, plot: tuple[int, int, int, int], counts: npt.NDArray
 
 
 def _values(crowd: Crowd) -> list[npt.NDArray[np.float64]]:
-    """Return for each column its sort keys, one per agent."""
+    """Return the sort keys of the agents: for each column of the list, an array with one number per agent."""
     numbers = crowd.numbers
     optimal = np.where(numbers.optimal > 0.0, numbers.optimal, np.inf)
     ratio = np.where(np.isfinite(optimal), numbers.counts["cost"] / optimal, 0.0)
@@ -211,7 +214,7 @@ def matches(label: str, state: str, query: str) -> bool:
 
 
 def has_number(label: str, query: str) -> bool:
-    """Return whether the query contains exactly the number of an agent; such agents are listed first."""
+    """Return whether a word of the query is exactly the number of an agent; such an agent is listed first."""
     return any(word.isdigit() and word in label.split() for word in query.split())
 
 

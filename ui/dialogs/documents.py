@@ -30,13 +30,13 @@ from ui.panels.dressing import ViewOverrides
 
 
 def _nothing() -> None:
-    """Do nothing. This is the default of callbacks."""
+    """Do nothing. This is the default of callbacks that are called after opening or saving."""
 
 
 def named_once(path: Path, problems: Sequence[str]) -> list[str]:
-    """Return the problems of a file without its path ("line 3: ..." instead of "path:3: ...").
+    """Remove the path of a file from the error messages about it: "line 3: ..." instead of "path:3: ...".
 
-    The title of the message names the file already.
+    The title of the message box already names the file.
     """
     head = f"{printable(str(path))}:"
     texts = [problem.removeprefix(head) for problem in problems]
@@ -50,12 +50,11 @@ class Documents:
     def __init__(self, desk: ViewContext, dressing: ViewOverrides, host: Host) -> None:
         self.desk, self.dressing, self.host = desk, dressing, host
         self.session = desk.session
-        self.problems: ScenFile | None = None  # open problem list
+        self.problems: ScenFile | None = None  # open list of benchmark problems, read from a .scen file
         self.own_agents = OwnAgents(desk.session)
         desk.session.when_ready = self.with_data
-        self.forget: list[
-            Callable[[], None]
-        ] = []  # callbacks to call when another run begins, to discard state of the old run
+        # Callbacks that discard state of the old run; they are called when another run begins.
+        self.forget: list[Callable[[], None]] = []
 
     # --- opening ----------------------------------------------------------------------------------
 
@@ -81,7 +80,7 @@ class Documents:
         self._add_own_agent(path)
 
     def look_at_agents(self) -> None:
-        """Reload user-defined agents whose files have changed, and recompute their runs. Call this once per frame."""
+        """Reload user-defined agents whose files have changed, and recompute their runs; called once per frame."""
         try:
             self.own_agents.look()
         except ConfigError as error:
@@ -108,7 +107,7 @@ class Documents:
         return opened
 
     def _opened(self, path: Path, then: Callable[[], None], opened: files.Opened) -> None:
-        """Begin the run of a file that was read in a thread, then call `then`."""
+        """Begin the run of a file that a thread has read, then call `then`."""
         self.host.close_dialog()
         self._begin(opened.scenario)
         self.complete(opened)
@@ -184,13 +183,13 @@ class Documents:
             go_on()
             return
         world = self.session.run.world
-        ground, ends = grid.copy(), (world.start, world.goal)  # a copy, because the run may edit its own grid meanwhile
+        ground, ends = grid.copy(), (world.start, world.goal)  # copy the map, because the run may edit it meanwhile
         job = Job(lambda job: prepare_agents(agents, ground, ends, job.told))
         title = "Computing what the agents need" if len(agents) > 1 else "Computing what the agent needs"
         self.host.work(title, job, lambda done: go_on())
 
     def _begin(self, scenario: Scenario, *, keeps_view: bool = False) -> None:
-        """Replace the run by a new one, and reset all state of the window that belongs to the old run."""
+        """Replace the open run by a new run, and reset all state of the window that belongs to the old run."""
         self.session.open(scenario)
         self.session.path = None
         self.dressing.forget_cameras()

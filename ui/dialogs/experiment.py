@@ -38,8 +38,8 @@ COLUMNS = (
     Col("Max / tick", 82, "right", "mono"),
     Col("Pooled µs / move", 130, "right", "mono"),
 )
-MIN_SETTING = 70  # minimum width of the column of settings, in design units
-_EXAMPLE_FACTORS = (1, 2, 4)  # values in the example of a sweep, as multiples of the default of the parameter
+MIN_SETTING = 70  # minimum width of the column "Setting", in design units
+_EXAMPLE_FACTORS = (1, 2, 4)  # values in the hint for a sweep, as multiples of the parameter's default
 _REFRESH_S = 0.5  # seconds between two updates of the results
 
 
@@ -94,7 +94,7 @@ class ExperimentSheet(FormDialog):
         self._say()
 
     def _columns_within(self, width: int) -> list[Col]:
-        """Return as many of the first columns as fit into a width in pixels, but at least one."""
+        """Return the columns that fit into a width in pixels, from left to right, but at least one."""
         ends = accumulate(self.px(column.width or MIN_SETTING) for column in COLUMNS)
         return [column for column, end in zip(COLUMNS, ends, strict=True) if end <= width] or [COLUMNS[0]]
 
@@ -220,7 +220,7 @@ class ExperimentSheet(FormDialog):
     def is_still(self) -> bool:
         return super().is_still and not self._shows_running_state
 
-    _shows_running_state = False  # whether the displayed text and buttons are those of a running experiment
+    _shows_running_state = False  # whether the dialog shows the texts and buttons for a running experiment
 
     def _say(self) -> None:
         study = self.study
@@ -246,7 +246,7 @@ class ExperimentSheet(FormDialog):
         try:
             sketch = self._entered_sketch() if self.study is None else self.study.sketch
         except ConfigError:
-            return ""  # incomplete input; Start shows the problem
+            return ""  # the input is incomplete or invalid; a press of "Start" shows the problem
         found = sketches.too_small(sketch, BY_KEY)
         names = [
             f"{config.label or BY_KEY[config.kind].name} with k {' '.join(f'{k:,}' for k in budgets)}"
@@ -266,7 +266,7 @@ class ExperimentSheet(FormDialog):
             self.plot.refresh()
 
     def open(self, point: Point) -> None:
-        """Close the dialog and open the run whose cost is closest to the mean of a setting."""
+        """Close the dialog and open, of all runs with one setting, the run whose cost is closest to their mean."""
         study = self.study
         if study is None:
             return
@@ -279,7 +279,7 @@ class ExperimentSheet(FormDialog):
         self.host.open_scenario(scenario)
 
     def confirm(self) -> None:
-        """Press the highlighted button: "Start", or "Open run" if there are results already."""
+        """Do what the highlighted button does: start the experiment, or open a run if an experiment was started."""
         item = self.rows.item
         if self.study is None:
             self._start()

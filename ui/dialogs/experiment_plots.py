@@ -1,4 +1,4 @@
-"""Charts of an experiment: a plot of cost against work, and the coloured table of a sweep."""
+"""Charts of an experiment: a plot of path cost against expansions per move, and the coloured table of a sweep."""
 
 from collections.abc import Mapping, Sequence
 from math import isnan, log
@@ -16,11 +16,11 @@ from ui.widgets.holder import Holder
 from ui.widgets.lists import Rows
 
 HOW_TO_READ = "line, and blue above: no other is better in both; hollow: not all arrived; a click opens a run"
-_PLOT_MARGIN = 52  # width at the left of a plot, and height below it, for the numbers on its axes, in design units
+_PLOT_MARGIN = 52  # space for the labels of the axes at the left of a plot and below a plot, in design units
 
 
 class Sheet(Holder, Protocol):
-    """Interface of the experiment dialog, as its charts see it."""
+    """Interface of the experiment dialog that its charts use."""
 
     rows: Rows
 
@@ -28,7 +28,7 @@ class Sheet(Holder, Protocol):
     def study(self) -> Study | None: ...
 
     def open(self, point: Point) -> None:
-        """Open the run whose cost is closest to the mean of a setting (agent, parameters and budget)."""
+        """Open, of all runs with one setting (agent and parameters), the run whose cost is closest to their mean."""
 
 
 class Meter(Painted):
@@ -53,10 +53,9 @@ class Chart(Painted):
 
     def __init__(self, sheet: Sheet, rect: pygame.Rect) -> None:
         self.sheet = sheet
-        self.hot: Point | None = None  # result under the mouse
-        self.places: list[
-            tuple[pygame.Rect, Point]
-        ] = []  # clickable rectangles in pixels from the upper left corner of the chart, and their results
+        self.hot: Point | None = None  # result under the pointer; None if there is no result under it
+        # (clickable rectangle in pixels from the upper left corner of the chart, result that a click opens)
+        self.places: list[tuple[pygame.Rect, Point]] = []
         super().__init__(sheet, rect)
 
     def _at(self, position: tuple[int, int]) -> Point | None:
@@ -83,7 +82,7 @@ class Chart(Painted):
 
 
 class Plot(Chart):
-    """Plot of cost / optimal against expansions per move, both logarithmic, with a line through the Pareto front."""
+    """Log-log plot of cost / optimal against expansions per move, with a line through the Pareto-optimal results."""
 
     def paint(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
@@ -138,7 +137,7 @@ class Plot(Chart):
 
 
 def _draw_names(pen: Canvas, box: pygame.Rect, names: Sequence[str]) -> int:
-    """Draw the names of the series in their colours, right-aligned; return the left edge of the first name."""
+    """Draw the legend of a plot, right-aligned: a dot and a name per series; return the left edge of the first dot."""
     right = box.right
     for place, name in reversed(list(enumerate(names))):
         right -= pen.text((right, pen.px(11)), name, size=12, align="right", middle=True) + pen.px(10)
@@ -191,7 +190,7 @@ class _Scale:
 
 
 class SweepTable(Chart):
-    """Table of the mean cost / optimal for each combination of values of two parameters; lower costs are darker."""
+    """Table of the mean cost / optimal for each combination of values of two parameters, coloured like a heat map."""
 
     def paint(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()

@@ -19,11 +19,11 @@ from ui.widgets.lists import Col, Item, Rows
 
 _PARENT_FOLDER = ".."
 _MAX_ENTRIES = 20_000  # maximum number of listed entries of a folder
-_FORBIDDEN_CHARS = '/\\:*?"<>|'  # not valid in file names on at least one system
+_FORBIDDEN_CHARS = '/\\:*?"<>|'  # characters that file names must not contain on at least one operating system
 
 
 class _FileDialog(Dialog):
-    """Base class of file dialogs: a list of the entries of a folder, and a text field that subclasses interpret."""
+    """Base class of file dialogs: a list of folders and files, and a text field whose meaning subclasses define."""
 
     size = (940, 640)
     suffixes: Sequence[str] = ()
@@ -91,12 +91,12 @@ class _FileDialog(Dialog):
         raise NotImplementedError
 
     def _select_stem(self) -> None:
-        """Select the name in the field, except its suffix, so that typing replaces the name."""
+        """Select the file name without its suffix in the text field, so that typing replaces the name."""
 
     # --- the list ---------------------------------------------------------------------------------
 
     def _items(self) -> list[Item]:
-        """Return the rows: parent folder, folders and files of known kinds, if they match the filter."""
+        """Return the rows of the list: parent folder, folders, and files of known kinds that match the filter."""
         self.problem = ""
         entries = self._entries()
         wanted = self.filter_text.lower()
@@ -154,7 +154,7 @@ class _FileDialog(Dialog):
             self.rows.select(1)
 
     def entered(self) -> None:
-        """Update the dialog to a new folder; called before its list is filled."""
+        """Update the text field for a new folder; called before the list of the folder is filled."""
 
     def key(self, event: pygame.event.Event) -> bool:
         is_up = event.key == pygame.K_UP and event.mod & pygame.KMOD_ALT
@@ -168,10 +168,10 @@ class _FileDialog(Dialog):
         return False
 
     def as_path(self, text: str) -> Path:
-        """Return the path that a text means: absolute, in the home folder ("~/..."), or else in the shown folder."""
+        """Convert a user's text to a path: absolute, in the home folder ("~/..."), or else in the shown folder."""
         try:
             return Path(os.path.normpath(self.folder / Path(text).expanduser()))
-        except RuntimeError:  # "~name" of a user that does not exist
+        except RuntimeError:  # the text begins with "~name", and there is no user with this name
             return self.folder / text
 
 
@@ -218,7 +218,7 @@ class OpenFile(_FileDialog):
             self.host.open_path(path)
 
     def _no_match_message(self) -> str:
-        """Return a message that no entry matches the filter; it suggests the most similar name."""
+        """Return the message that no entry matches the filter, with a suggestion of the most similar name."""
         known = [entry.name for entry in self._entries() if _is_folder(entry) or self._is_shown(entry.name)]
         return f"there is no '{self.filter_text}' here{nearest(self.filter_text, known)}"
 
@@ -282,7 +282,7 @@ class SaveFile(_FileDialog):
     def field_text(self) -> str:
         return self.name
 
-    _selects_stem = False  # whether to select the name except its suffix as soon as the field has the focus
+    _selects_stem = False  # whether to select the file name without its suffix when the field gets the focus
 
     def _select_stem(self) -> None:
         self._selects_stem = True
@@ -326,9 +326,9 @@ class SaveFile(_FileDialog):
             self._ask_to_overwrite(path) if os.path.exists(path) else self._finish(path)
 
     def _can_write(self, path: Path) -> bool:
-        """Return whether a file can be written; show the reason if not.
+        """Return whether a file can be written to a path; if it cannot, show the reason.
 
-        This is checked before saving, because a save in the background cannot show its error in this dialog.
+        The check takes place before saving, because a save in the background cannot show its error in this dialog.
         """
         try:
             check_place(path)
@@ -391,4 +391,4 @@ def _when(seconds: float) -> str:
 
 
 def _nothing() -> None:
-    """Do nothing. This is the answer "Cancel", which keeps the file dialog open."""
+    """Do nothing for the answer "Cancel", so that the file dialog stays open."""

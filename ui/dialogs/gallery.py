@@ -20,7 +20,7 @@ from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Drawn, Picture, tint
 from ui.widgets.scrolling import Scrolled
 
-_CARD_WIDTH, _CARD_HEIGHT, _GAP, _PAD = 190, 192, 12, 10  # in design units; _PAD is the padding inside a card
+_CARD_WIDTH, _CARD_HEIGHT, _GAP, _PAD = 190, 192, 12, 10  # in design units: gap between cards, padding inside a card
 _DETAIL_WIDTH = 348
 """Width of the area that shows the chosen example in detail, in design units."""
 
@@ -33,7 +33,7 @@ class Example:
     title: str
     caption: str
     agents: tuple[str, ...]
-    scenario: Scenario | None  # None: the file cannot be read, and the caption gives the reason
+    scenario: Scenario | None  # None if the file cannot be read; the caption then gives the reason
 
 
 class Gallery(Dialog):
@@ -67,7 +67,7 @@ class Gallery(Dialog):
             self.detail.refresh()
 
     def _paint_detail(self, pen: Canvas) -> None:
-        """Draw details of the example under the mouse or, if the mouse is elsewhere, of the selected example."""
+        """Draw details of the example under the pointer, or of the selected example if the pointer is on no card."""
         shown = self.cards.shown if hasattr(self, "cards") else None
         if shown is None:
             return
@@ -124,13 +124,13 @@ def example(path: Path) -> Example:
 
 
 def _picture_of(shown: Example, scenario: Scenario, size: tuple[int, int], palette: Palette) -> pygame.Surface:
-    """Return the prepared picture of an example; if it has none, a thumbnail of its map."""
+    """Return the picture that is stored for an example; if there is no picture, draw a thumbnail of its map."""
     found = example_picture(shown.path.stem, size, palette) if files.is_shipped(shown.path) else None
     return found or thumbnail(scenario.grid, scenario.start_cell, scenario.goal_cell, size, palette)
 
 
 class _CardGrid(Scrolled):
-    """Grid of cards, one per example. It reads one file per frame, so that the gallery opens at once."""
+    """Grid of cards, one per example. It reads one example file per frame, so that the gallery opens at once."""
 
     shows_ring = False
 
@@ -139,7 +139,7 @@ class _CardGrid(Scrolled):
         self.gallery, self.paths, self.place = dialog, paths, min(place, max(0, len(paths) - 1))
         self.examples: list[Example] = []
         self._scaled_pictures: dict[int, pygame.Surface] = {}
-        self._hot = -1  # index of the card under the mouse, -1: none
+        self._hot = -1  # index of the card under the pointer; -1 if there is no card under it
         gap = dialog.px(_GAP)
         self.columns = max(1, (rect.width + gap) // (dialog.px(_CARD_WIDTH) + gap))
         self.row_height = dialog.px(_CARD_HEIGHT) + gap
@@ -160,7 +160,7 @@ class _CardGrid(Scrolled):
 
     @property
     def shown(self) -> Example | None:
-        """Return the example under the mouse, else the selected one; None if its file has not been read yet."""
+        """Return the example under the pointer, or else the selected example; None if its file was not read yet."""
         index = self._shown_index
         return self.examples[index] if 0 <= index < len(self.examples) else None
 

@@ -19,7 +19,7 @@ from ui.widgets.lists import Col, Item, Rows
 LIVE_CELLS = 1 << 20
 """Maximum number of cells of a map with a live preview. Larger maps are generated only by Enter."""
 
-_SEED_COUNT = 1_000_000  # "New seed" chooses a number below this
+_SEED_COUNT = 1_000_000  # the button "New seed" chooses a seed below this number
 _MOVEMENT_PARAMS = (RULE, DIAGONAL)
 
 
@@ -34,7 +34,7 @@ class GenerateMap(FormDialog):
         self.values: dict[str, dict[str, Value]] = {
             spec.kind: {param.name: param.default for param in spec.params} for spec in GENERATORS
         }
-        # values of _MOVEMENT_PARAMS; all kinds of maps share them
+        # Parameter name -> value of the parameters in _MOVEMENT_PARAMS, which all kinds of maps share
         self.movement: dict[str, Value] = {param.name: param.default for param in _MOVEMENT_PARAMS}
         self.made: Generated | None = None
         self.problem = ""
@@ -102,7 +102,7 @@ class GenerateMap(FormDialog):
 
     def new_seed(self) -> None:
         if self._has_seed:
-            seed = random.randrange(_SEED_COUNT)  # unseeded is fine: only the map depends on it, and the form shows it
+            seed = random.randrange(_SEED_COUNT)  # an unseeded generator is fine, because the form shows the seed
             self.values[self.spec.kind]["seed"] = seed
             self.form.show({"seed": seed})
             self._wants_map = True
@@ -115,7 +115,7 @@ class GenerateMap(FormDialog):
             self._make(only_small=True)
 
     def _make(self, only_small: bool = False) -> None:
-        """Generate the map of the form, or set `problem` to the reason why not.
+        """Generate a map from the values of the form; if that fails, set `problem` to the reason.
 
         Args:
             only_small: Whether to skip maps that are too large for a live preview.

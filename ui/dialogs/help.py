@@ -17,27 +17,27 @@ If it must scroll with each pair, it uses the largest.
 """
 
 _HEADING_LINES = 1.5  # height of the heading of a group, as a multiple of the line height
-_MIN_COLUMN_WIDTH = 380  # in design units
-_KEYS = 88  # minimum width of the keys to the left of the help text, in design units
+_MIN_COLUMN_WIDTH = 380  # minimum width of a column of the page, in design units
+_KEYS = 88  # minimum width reserved for the keys, to the left of the help text, in design units
 _GAP = 20  # width between two columns, in design units
 _BAR_WIDTH = 14  # width reserved for the scroll bar, in design units
-_CONTINUED = ", continued"  # suffix of the name of a group that continues in the next column
+_CONTINUED = ", continued"  # suffix of a group's heading that is repeated at the top of the next column
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the page: keys and help of a command. If `help` is empty, it is the heading of a group."""
+    """One line of the page: keys and help text of a command, or if `help` is empty, the heading of a group."""
 
-    keys: str  # keys of the command; in a heading, the name of the group
+    keys: str  # keys of the command; if the line is a heading, the name of the group
     help: str = ""
     searched: str = ""
 
 
 @dataclass(frozen=True)
 class _WrappedLine:
-    """A line wrapped to the width of its column."""
+    """Line of the page, wrapped to the width of its column."""
 
-    keys: str  # keys of the command; in a heading, the name of the group
+    keys: str  # keys of the command; if the line is a heading, the name of the group
     start: int  # x of the help text, in pixels from the left edge of the column
     words: tuple[str, ...]  # lines of the wrapped help text; empty in a heading
 
@@ -76,7 +76,7 @@ class HelpOverlay(Dialog):
 
 
 def lines_of(table: CommandTable, query: str = "") -> list[Line]:
-    """Return the lines of the page: for each group a heading and its commands that contain all words of the query."""
+    """Return the lines of the page: each group's heading and those of its commands that match all words of a query."""
     words = query.lower().split()
     page: list[Line] = []
     for group in table.groups:
@@ -94,7 +94,7 @@ def _line(family: Family) -> Line:
 
 
 class _Page(Scrolled):
-    """Scrollable page of lines, in as many columns as fit into its width."""
+    """Scrolling page of keys and help texts, in as many columns as fit into its width."""
 
     can_focus = False
 
@@ -115,12 +115,12 @@ class _Page(Scrolled):
             tallest = max((self._height(column) for column in self.columns), default=0)
             if tallest + px(3) <= height:
                 break
-        self.bar.measure(height, tallest + px(3))  # 3 units of room for the descenders of the last line
+        self.bar.measure(height, tallest + px(3))  # add 3 units for letters that descend below the last line
         self.bar.scroll_to(0)
         self.element.refresh()
 
     def _wrap_line(self, line: Line) -> _WrappedLine:
-        """Return a line with its text wrapped to the width of a column."""
+        """Wrap the help text of a line to the width of a column."""
         pen, most = self.dialog.pen, self.column_width // 2
         keys = pen.cut(line.keys, most, 12, "mono") if line.help else line.keys
         start = max(pen.px(_KEYS), pen.text_width(keys, 12, "mono") + pen.px(12))
@@ -134,7 +134,7 @@ class _Page(Scrolled):
         return self.pitch * len(line.words) or round(self.pitch * _HEADING_LINES)
 
     def _split_into_columns(self, lines: list[_WrappedLine], count: int) -> list[list[_WrappedLine]]:
-        """Distribute the lines to at most `count` columns of similar height.
+        """Distribute the lines over at most `count` columns of similar height.
 
         A heading is never the last line of a column. If a group continues in the next column, its heading is repeated.
         """

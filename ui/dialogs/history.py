@@ -20,7 +20,7 @@ class HistoryList(Dialog):
     command = "history"
 
     def __init__(self, host: Host) -> None:
-        self._shown: tuple[int, Done | None] = (0, None)  # _state_key() of the shown list
+        self._shown: tuple[int, Done | None] = (0, None)  # value of _state_key() when the list was filled
         super().__init__(host)
 
     def build(self) -> None:
@@ -32,11 +32,11 @@ class HistoryList(Dialog):
 
     @property
     def _place(self) -> int:
-        """Return the row of the last action that is not undone; row 0 is the state before all actions."""
+        """Return the index of the row of the last action that is not undone; row 0 is the state before all actions."""
         return len(self.host.session.history.done)
 
     def _state_key(self) -> tuple[int, Done | None]:
-        """Return a key that changes whenever the history changes."""
+        """Return a cache key of the list, which changes whenever the undo history changes."""
         history = self.host.session.history
         return len(history.undone), history.done[-1] if history.done else None
 
@@ -56,7 +56,7 @@ class HistoryList(Dialog):
         self.rows.set(self._items(), self._place, tells=False)
 
     def update(self, seconds: float = 1 / 60) -> None:
-        """Refresh the list if actions outside the dialog have changed the history."""
+        """Update the list if actions outside the dialog have changed the undo history."""
         super().update(seconds)
         if self._state_key() != self._shown:
             self._refresh_list()

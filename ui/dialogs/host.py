@@ -64,13 +64,13 @@ class Dialogs:
         return MessageBox(host, title, problems)
 
     def work(self, title: str, job: Job[T], then: Callable[[T], None], failed: str = "That did not work") -> None:
-        """Call `then` with the result of a job; if it takes long, show its progress and a way to stop it.
+        """Call `then` with the result of a job; if the job takes long, show its progress and a button to cancel it.
 
         Args:
             title: Title of the progress dialog.
             job: Job that is already running.
             then: Called with the result, in the main thread.
-            failed: Title of the message if the job raises a ConfigError.
+            failed: Title of the message box if the job raises a ConfigError.
         """
 
         def finish(done: Job[T]) -> None:
@@ -95,7 +95,7 @@ class Dialogs:
 
     @property
     def is_still(self) -> bool:
-        """Return whether the open dialog needs no redraw until the next event; True if no dialog is open."""
+        """Return whether no dialog is open, or the open dialog needs no redraw until the next event."""
         return self.dialog is None or self.dialog.is_still
 
     def handle(self, event: pygame.event.Event) -> bool:

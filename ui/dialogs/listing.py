@@ -12,11 +12,11 @@ from ui.widgets.lists import Col, Item, Rows
 class Listing(Dialog):
     """Dialog with a list. Enter, the main button or a double click opens the selected item."""
 
-    second = Col(width=110, align="right", role="dim")  # column to the right of the names
-    is_chosen_at_once = False  # whether a single click opens an item
-    empty = ""  # text of an empty list
-    other = "Close"  # label of the second button, which calls turn_to_other()
-    word = "Open"  # label of the main button
+    second = Col(width=110, align="right", role="dim")  # column to the right of the names of the items
+    is_chosen_at_once = False  # whether a single click already opens an item, instead of a double click
+    empty = ""  # text shown if the list is empty
+    other = "Close"  # label of the left button, which calls turn_to_other()
+    word = "Open"  # label of the main button, which opens the selected item
     at = 0  # index of the selected item
 
     def items(self) -> Sequence[Item]:
@@ -58,7 +58,7 @@ class Listing(Dialog):
 
 
 class FileListing(Listing):
-    """List of files; the second button opens the file dialog for other files."""
+    """Dialog with a list of files; the left button opens the file dialog instead, to choose another file."""
 
     def turn_to_other(self) -> None:
         self.host.close_dialog()

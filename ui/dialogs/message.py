@@ -9,7 +9,7 @@ from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Drawn, whole_lines
 from ui.widgets.scrolling import ScrollBar, Scrolled
 
-# in design units: size of the font, height of a line, gap between paragraphs; size of the box; indent after a bullet
+# Sizes in design units: font, line height, gap between paragraphs; width and maximum height of the box; text indent
 _SIZE, _LINE, _GAP = 14, 21, 7
 _WIDTH, _MAX_HEIGHT = 700, 560
 _INDENT = 16
@@ -38,7 +38,7 @@ class MessageBox(Dialog):
 
 
 class _Paragraphs(Scrolled):
-    """Wrapped paragraphs with a scroll bar."""
+    """Scrolling text of wrapped paragraphs; if there are several, each begins with a bullet."""
 
     shows_ring = False
 
@@ -54,7 +54,7 @@ class _Paragraphs(Scrolled):
 
     @staticmethod
     def height_of(host: Host, texts: Sequence[str], width: int) -> int:
-        """Return the height of wrapped texts, in design units."""
+        """Return the height of the texts, wrapped at a width, both in design units."""
         lines = _wrapped_lines(host.scale, texts, round((width - ScrollBar.WIDTH - 6) * host.scale))
         return len(lines) * (_LINE + 1) + _GAP * len(texts)
 
@@ -76,7 +76,10 @@ class _Paragraphs(Scrolled):
 
 
 def _wrapped_lines(scale: float, texts: Sequence[str], width: int) -> list[tuple[str, bool]]:
-    """Return wrapped lines as (text, whether it begins a paragraph). A word longer than a line is broken."""
+    """Return the wrapped lines of all texts as (line, whether the line is the first of its text).
+
+    A word longer than a line is broken.
+    """
     pen = Canvas(scale)
     room = width - pen.px(_INDENT)
     lines: list[tuple[str, bool]] = []

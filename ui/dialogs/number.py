@@ -34,7 +34,7 @@ class NumberPrompt(Dialog):
         self._value()
 
     def _value(self) -> int | None:
-        """Return the entered number; None if the text is not a valid number, then a message is shown."""
+        """Return the entered number; if the text is not a valid number, show a message and return None."""
         try:
             value = int(self.param.parse(self.text.strip().replace(",", "")))
         except ConfigError:

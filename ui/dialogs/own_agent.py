@@ -17,4 +17,4 @@ class OwnAgentQuestion(Question):
 
 
 def _nothing() -> None:
-    """Do nothing. This is the answer "Cancel", which does not run the file."""
+    """Do nothing for the answer "Cancel", so that the file is not run."""

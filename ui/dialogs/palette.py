@@ -42,7 +42,7 @@ class CommandPalette(Dialog):
         ]
 
     def key(self, event: pygame.event.Event) -> bool:
-        # Home and End move the cursor in the text field.
+        # Leave Home and End to the text field, where they move the cursor.
         return event.key not in (pygame.K_HOME, pygame.K_END) and self.rows.key(event)
 
     def confirm(self) -> None:
@@ -53,7 +53,7 @@ class CommandPalette(Dialog):
 
 
 def found(table: CommandTable, query: str) -> list[Command]:
-    """Return the commands that contain all words of the query, best matches first."""
+    """Return the commands whose help, group, keys or id contain all words of a query, best matches first."""
     words = query.lower().split()
     listed = [c for c in table if c.id not in _UNLISTED_COMMANDS]
     hits = [c for c in listed if all(word in _searched(c) for word in words)]

@@ -117,14 +117,14 @@ class ProblemList(Dialog):
             self.ask(lambda host: MessageBox(host, "The problem could not be opened", reasons))
             return
         self.host.close_dialog()
-        self.host.open_scenario(scenario, keeps_view=True)  # the map is the same, so layers, heat and tab are kept
+        self.host.open_scenario(scenario, keeps_view=True)  # keep layers, heat and tab, because the map is the same
 
 
 def matches(row: ScenRow, query: str) -> bool:
-    """Return whether a row matches all words of a query.
+    """Return whether a problem of the list matches all words of a query.
 
-    A number matches if the number of the row begins with it; "b" and a number match that bucket; any other word matches
-    if the remark, the name of the map or the text of the row contains it.
+    A number matches the problems whose number begins with it; "b12" matches the problems of bucket 12; any other word
+    matches the problems whose remark, map name or text contains the word.
     """
     return all(_matches_word(row, word) for word in query.lower().split())
 
@@ -145,5 +145,5 @@ def _item(row: ScenRow) -> Item:
 
 
 def _pair(cell: tuple[int, int]) -> str:
-    """Return a point of the map as text, such as "12, 7"."""
+    """Return the coordinates of a cell as text, such as "12, 7"."""
     return f"{cell[0]}, {cell[1]}"

@@ -52,7 +52,7 @@ class Question(Dialog):
 
 
 def text_height(host: Host, text: str, width: int, size: float) -> int:
-    """Return the height of a wrapped text, in design units."""
+    """Return the height of a text, wrapped at a width, both in design units."""
     pen = Canvas(host.scale)
     lines = pen.wrap_lines(text, round(width * host.scale), size)
     return round(len(lines) * pen.px(size * 1.45) / host.scale) + 2

@@ -42,14 +42,14 @@ FORM: tuple[Param, ...] = (
 FOLDERS = {"recordings": "Pictures and videos go to", "files_folder": "Open and save begin in"}
 """Labels of the settings that are folders, by name of the setting."""
 
-# in design units: widths of the form, the labels of folders and the button "..."; heights of all other parts
+# Sizes in design units: widths of the form, of the folders' labels and of the button "..."; heights of all other parts
 _FORM_WIDTH, _PAGES, _BUTTONS, _FOLDER, _FOLDER_LABEL, _LABEL_ABOVE, _BROWSE = 360, 30, 34, 34, 190, 22, 40
 LOOK, KEYS, FILES = "look", "keys", "folders"
 PAGES = (LOOK, KEYS, FILES)
 _MIN_WIDTH, _MIN_HEIGHT = 620, 240
 """Minimum size in design units of the area that shows all PAGES at once; a smaller area shows one page."""
 
-# keys that cannot be assigned to a command without another key
+# Keys that cannot be the shortcut of a command by themselves, only together with another key
 _MODIFIER_KEYS = (
     *(pygame.K_LSHIFT, pygame.K_RSHIFT, pygame.K_LCTRL, pygame.K_RCTRL, pygame.K_LALT, pygame.K_RALT),
     *(pygame.K_LMETA, pygame.K_RMETA, pygame.K_CAPSLOCK, pygame.K_NUMLOCK, pygame.K_MODE),
@@ -81,7 +81,7 @@ class SettingsDialog(FormDialog):
         self.usual, self.fixed = {"recordings": str(recordings), "files_folder": ""}, fixed
         self.at, self.page = 0, LOOK
         self.waits_for_key = False  # whether the next key press becomes the key of the chosen command
-        self._is_changed = False  # whether a setting was changed since the last call of `apply`
+        self._is_changed = False  # whether the user changed a setting since the last call of the callback `apply`
         super().__init__(host)
 
     def build(self) -> None:
@@ -118,7 +118,7 @@ class SettingsDialog(FormDialog):
         self.rebuild()
 
     def _build_form(self, area: pygame.Rect, params: Sequence[Param]) -> None:
-        """Create the form. Without parameters, it is an empty form that takes up no space."""
+        """Create the form of a page; without parameters, create an empty form that takes up no space."""
         area = area if params else pygame.Rect(*area.topleft, 1, 1)
         values = {param.name: getattr(self.host.settings, param.name) for param in params}
         self.form = ParamForm(self, area, params, values, self._changed, gives_back=True)
@@ -180,11 +180,11 @@ class SettingsDialog(FormDialog):
     # --- folders ----------------------------------------------------------------------------------
 
     def _left(self, name: str) -> None:
-        """Apply the text of the field of a folder; called when the user has finished editing it."""
+        """Apply the text in a folder's field, because the user has finished editing the field."""
         self._apply_folder(name)
 
     def _apply_folder(self, name: str) -> bool:
-        """Apply the text in the field of a folder; return whether the folder can be used."""
+        """Store the folder that the user entered as setting, and return whether the folder can be used."""
         text = self.fields[name].text.strip()
         if text in ("", self.usual[name]):
             self._set_folder(name, "")
@@ -204,7 +204,7 @@ class SettingsDialog(FormDialog):
 
     def _browse_folder(self, name: str) -> None:
         def choose(folder: Path) -> None:
-            if name in self.fields:  # after a resize, a small window may not show the field any more
+            if name in self.fields:  # if the window was made smaller meanwhile, the field may not be shown any more
                 self.fields[name].set(str(folder))
                 self._apply_folder(name)
 
@@ -214,7 +214,7 @@ class SettingsDialog(FormDialog):
     # --- keys -------------------------------------------------------------------------------------
 
     def _wait(self) -> None:
-        """Ask for the new key of the chosen command."""
+        """Ask the user to press the new key of the chosen command."""
         self.waits_for_key = True
         self.complain(f'Press the new key for "{self.chosen.help}"; Escape leaves it as it is')
 
@@ -232,7 +232,7 @@ class SettingsDialog(FormDialog):
         return super().handle(event)
 
     def _take(self, event: pygame.event.Event) -> None:
-        """Assign the pressed key to the chosen command, unless it is Escape or another command uses it."""
+        """Assign the pressed key to the chosen command, unless the key is Escape or another command uses it."""
         self.waits_for_key = False
         pressed = combination(event.key, event.mod, getattr(event, "unicode", ""))
         if pressed == "Escape":

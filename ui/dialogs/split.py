@@ -55,9 +55,8 @@ def choices_of(params: tuple[Param, ...], now: Mapping[str, Value], budget: int)
     These are all parameters with choices or on/off, the weight, and the budget. A variant is one value of the parameter
     and becomes one branch.
     """
-    asked_for = sorted(
-        params, key=lambda param: param.name != "restart"
-    )  # "restart" is first, because users split by it most often
+    # List "restart" first, because users split by this parameter most often.
+    asked_for = sorted(params, key=lambda param: param.name != "restart")
     budgets = sorted({max(1, budget // 4), budget, budget * 4})
     found = [(param, _values_to_compare(param, now[param.name])) for param in asked_for]
     found.append((_BUDGET, list(budgets)))

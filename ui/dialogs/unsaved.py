@@ -81,4 +81,4 @@ def _told(session: Session) -> str:
 
 
 def _nothing() -> None:
-    """Do nothing. This is the answer "Cancel" or "Let it run"."""
+    """Do nothing for the answers "Cancel" and "Let it run"."""

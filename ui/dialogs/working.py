@@ -11,19 +11,19 @@ from ui.model.job import Job
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Control, Drawn, Text
 
-_SWEEP_S = 1.6  # seconds in which the bar moves once from left to right while the progress is unknown
+_SWEEP_S = 1.6  # seconds in which a bar of unknown progress moves once from left to right
 
 
 class Working(Dialog):
     closes_outside = False
 
     def __init__(self, host: Host, title: str, job: Job[Any], finish: Callable[[Job[Any]], None]) -> None:
-        """Show the progress of a job. When the job is done, close the dialog and call `finish` with the job."""
+        """Show the progress of a running job; when the job is done, close the dialog and call `finish` with the job."""
         self.title, self.job, self.finish = title, job, finish
         self.began_s = time.monotonic()
         self.size = (480, HEADING + FOOTER + 46)
         super().__init__(host)
-        self._settling_s = SETTLE_S  # the key press that started the job must not press "Cancel"
+        self._settling_s = SETTLE_S  # ignore presses for a moment: the key that started the job must not press "Cancel"
 
     def build(self) -> None:
         area = self.area

@@ -19,7 +19,7 @@ from ui.widgets.lists import Col, Item, Rows
 
 MOMENTS = 8  # number of ticks at which each switch or cell is blocked
 MAX_SHOWN = 500  # maximum number of listed results
-_PIECE = 20_000.0  # work between two checks for cancellation, in microseconds of simulation
+_PIECE = 20_000.0  # estimated microseconds of simulation between two checks whether the search was cancelled
 _REFRESH_S = 0.25  # seconds between two updates of the results
 
 SWITCHES, CELLS = "switches", "cells"
@@ -36,10 +36,10 @@ class WorstBlock(Dialog):
         self.hint = f"for {walker.label}: what costs it most" if walker else "no agent is focused"
         self.kind = SWITCHES if host.session.run.world.switches else CELLS
         self.search: Search | None = None
-        self._cancelled = threading.Event()  # set to stop the worker
+        self._cancelled = threading.Event()  # set by the dialog to stop the worker thread
         self._worker: threading.Thread | None = None
         self._rest_s = 0.0  # seconds until the next update of the results
-        self._shown = -1  # number of tried blocks at the last update of the results
+        self._shown = -1  # number of blocks that had been tried at the last update of the results
         super().__init__(host)
 
     def build(self) -> None:
@@ -81,7 +81,7 @@ class WorstBlock(Dialog):
         return super().is_still and not self._is_running
 
     def _tasks(self) -> list[Task]:
-        """Return the combinations of a block and a tick to try."""
+        """Return the combinations of a block (switch or cell) and a tick that the search tries."""
         timeline = self.host.session.run.timeline
         ticks = spread_ticks(0, max(1, timeline.recorded_end - 1), MOMENTS)
         if self.kind == SWITCHES:

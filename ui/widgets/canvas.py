@@ -43,21 +43,20 @@ class HitRegion:
     `id` names the rectangle in tests and keeps the keyboard focus on the same control from frame to frame.
     """
 
-    id: str  # for example "transport:play"
+    id: str  # unique name of the region in a frame, for example "transport:play"
     box: Box  # rectangle in window pixels
     action: Action | None = None  # callback of a click; None if a click does nothing
     tip: str = ""  # tooltip; no tooltip if empty
     key: str = ""  # keyboard shortcut, shown in the tooltip
-    # Callback that gets the mouse position in pixels while the button is held down
+    # Callback of a drag that began in this region; it gets the mouse position in pixels
     drag: Callable[[tuple[int, int]], None] | None = None
-    wheel: Callable[[int], None] | None = None  # callback of the mouse wheel: 1 for up, -1 for down
-    drop: Action | None = None  # callback for the release of the button after a drag
+    wheel: Callable[[int], None] | None = None  # callback of the mouse wheel; it gets 1 for up or -1 for down
+    drop: Action | None = None  # callback of the release of the mouse button at the end of a drag
 
 
-# Minimum difference between the width of a choice and that of its label, including the gap to the next choice, in
-# design units
+# In a row of choices: minimum width of a choice beyond its label, including the gap to its right, in design units
 MIN_SPARE = 13
-MAX_SPARE = 72  # maximum difference between the width of a choice and that of its label, in design units
+MAX_SPARE = 72  # maximum width of a choice beyond its label in design units; a wide row is not filled with few choices
 HANDLE = 7  # radius of a slider's handle, in design units
 
 
@@ -73,32 +72,33 @@ def slider_share(x: int, width: int, radius: int) -> float:
 
 
 class Canvas:
-    """Drawing surface of one frame: call `begin`, draw the controls, then query what was hit."""
+    """Surface and hit regions of a frame: call `begin`, draw the controls, then find regions with `hit_test`."""
 
     def __init__(self, scale: float = 1.0) -> None:
-        """Initialise without a surface.
+        """Create a canvas that can measure texts but not draw, because `begin` has not set its surface yet.
 
         Args:
-            scale: Pixels per design unit; texts are measured with it before the first `begin`.
+            scale: Pixels per design unit, used to measure texts until `begin` sets another scale.
         """
         self.fonts = Fonts()
         self.scale = scale
         self.spots: list[HitRegion] = []  # hit regions registered in this frame, in drawing order
         self.focus_id: str | None = None  # id of the control that has the keyboard focus
-        self.held: HitRegion | None = None  # hit region that is being dragged; None without a drag
+        self.held: HitRegion | None = None  # hit region in which the present drag began; None without a drag
         self.mouse: tuple[int, int] = (-1, -1)  # mouse position in pixels
-        self.takes_mouse = True  # False while a modal dialog is open
+        self.takes_mouse = True  # whether controls react to the pointer; False while a modal dialog is open
         self.renewed: list[Box] = []  # dirty rectangles in pixels: areas drawn in this frame
-        self.scrolled: dict[str, Box] = {}  # rectangles of controls in scrolling areas by id, visible or not
-        # Controls scrolled out of view as (number of hit regions registered before the control, its id)
+        self.scrolled: dict[str, Box] = {}  # control id -> rectangle in scrolling areas, also if scrolled out of view
+        # (number of hit regions registered before the control, id) of each control that is scrolled out of view
         self._scrolled_out: list[tuple[int, str]] = []
-        self._in_scroll_area = False  # whether the current drawing is inside a scrolling area
-        # Whether the window rests (see the module docstring), whether redraws are postponed to the next frame, and
-        # whether the last frame was busy (see `begin`).
+        self._in_scroll_area = False  # whether the controls being drawn are inside a scrolling area
+        # _is_resting: there is no user input and no overlay, so that `part` may keep the pixels of the last frame.
+        # _waits: this frame has much other work, so that `part` postpones redraws of cached regions by one frame.
+        # _last_frame_was_busy: the argument `is_busy` of `begin` in the last frame.
         self._is_resting = self._waits = self._last_frame_was_busy = False
-        self._turn = 0  # frame counter that selects the group to redraw; does not count postponed frames
-        self._parts: dict[str, list[HitRegion]] = {}  # hit regions by name of the cached region, from its last redraw
-        # Names of the groups of cached regions in round-robin order (a dict used as an ordered set)
+        self._turn = 0  # frame counter that selects the group of regions to redraw, without postponed frames
+        self._parts: dict[str, list[HitRegion]] = {}  # name of a cached region -> hit regions of its last redraw
+        # Names of the groups of cached regions in the order of their redraws (a dict used as an ordered set)
         self._groups: dict[str, None] = {}
 
     def begin(
@@ -114,7 +114,7 @@ class Canvas:
         """Start a frame: clear the hit regions and dirty rectangles of the last frame.
 
         Args:
-            surface: Target of all drawing.
+            surface: Surface to draw on.
             palette: Colours of the theme.
             scale: Pixels per design unit.
             mouse: Mouse position in pixels.
@@ -161,7 +161,7 @@ class Canvas:
         return (self._turn + list(self._groups).index(group)) % every == 0
 
     def px(self, units: float) -> int:
-        """Return a length in design units as pixels."""
+        """Convert a length in design units to pixels."""
         return round(units * self.scale)
 
     # --- hit regions -----------------------------------------------------------------------------
@@ -210,7 +210,7 @@ class Canvas:
         return next((s for s in reversed(self.spots) if s.wheel and contains(s.box, position)), None)
 
     def spot_named(self, spot_id: str) -> HitRegion | None:
-        """Return the hit region with an id, or None if it is not visible in this frame."""
+        """Return the hit region with a given id, or None if no such region is visible in this frame."""
         return next((s for s in self.spots if s.id == spot_id), None)
 
     def focus_next(self, step: int) -> None:
@@ -234,12 +234,12 @@ class Canvas:
             self.ring(self.around(pygame.Rect(spot.box)))
 
     def around(self, rect: pygame.Rect) -> pygame.Rect:
-        """Return the rectangle of the focus ring of a control."""
+        """Return the rectangle of the focus ring around a control with rectangle `rect`."""
         gap = self.px(2) + 1
         return rect.inflate(2 * gap, 2 * gap)
 
     def ring(self, rect: pygame.Rect) -> None:
-        """Draw the focus ring."""
+        """Draw the outline that marks the control with the keyboard focus."""
         pygame.draw.rect(self.surface, self.palette.accent, rect, max(2, self.px(2)), self.px(7))
 
     # --- text -------------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ class Canvas:
         elif align == "centre":
             x -= image.get_width() // 2
         if middle:
-            # Letters of the bold font are lower in their line than letters of the other fonts.
+            # Move bold text up, because its letters are lower in the line than letters of the other fonts.
             y -= image.get_height() // 2 + (self.px(1.5) if face == "bold" else 0)
         self.surface.blit(image, (x, y))
         return image.get_width()
@@ -447,9 +447,9 @@ class Canvas:
         return sum(self.text_width(label, 12) + self.px(MIN_SPARE) for _, label, _ in row) <= width
 
     def segment_boxes(self, box: Box, labels: Sequence[str]) -> list[Box]:
-        """Return the boxes of a row of choices.
+        """Return the rectangle of each choice in a row of exclusive choices.
 
-        Each box is as wide as its label plus an equal share of the free width of the row. The share is at most
+        Each rectangle is as wide as its label plus an equal share of the free width of the row. The share is at most
         MAX_SPARE, so that a few choices are not stretched over a wide row.
         """
         x, y, width, height = box
@@ -528,12 +528,12 @@ class Canvas:
         x = min(max(self.px(4), spot.box[0]), screen_width - width - self.px(4))
         y = spot.box[1] + spot.box[3] + self.px(6)
         max_y = screen_height - height - self.px(2)
-        # If there is no room below the control, draw the tooltip at the lower edge of the window if it then covers at
-        # most a quarter of the control, else above the control.
+        # If there is no room below the control, draw the tooltip at the lower edge of the window.
+        # If it would cover more than a quarter of the control there, draw it above the control instead.
         if y > max_y:
             y = max_y if spot.box[1] + spot.box[3] - max_y <= spot.box[3] // 4 else spot.box[1] - height - self.px(6)
-        # Draw the tooltip of a tall control to its left, at the height of the pointer, because the lower end of the
-        # control may be far from the pointer.
+        # Draw the tooltip of a tall control to the left of the control, at the height of the pointer.
+        # Below the control, the tooltip might be far from the pointer.
         if spot.box[3] > screen_height // 3:
             x, y = spot.box[0] - width - self.px(6), min(self.mouse[1], max_y)
         self.fill((x, y, width, height), self.palette.text, 5)

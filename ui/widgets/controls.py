@@ -50,7 +50,7 @@ class Control:
         return False
 
     def poll(self) -> None:
-        """Detect changes that pygame_gui made since the last call, and report them to the callback."""
+        """Detect input that pygame_gui processed since the last call, and report it to the control's callback."""
 
     def update(self, seconds: float) -> None:
         """Advance timers and animations; called once per frame."""
@@ -64,7 +64,7 @@ class Control:
         self.has_focus = has_focus
 
     def blur(self) -> None:
-        """Finish the current entry, because the focus moves to another control."""
+        """Complete the user's entry, because the keyboard focus moves to another control."""
 
     def is_under(self, position: tuple[int, int]) -> bool:
         """Return whether a position is on the visible part of the control."""
@@ -81,7 +81,7 @@ _MIN_FIELD_SIDE = 8  # minimum width and height of a text field in pixels; pygam
 
 
 class _Entry(UITextEntryLine):
-    """Text entry that accepts only characters it can draw; pygame_gui fails on characters without a width."""
+    """Text entry that accepts only printable characters, because pygame_gui fails on characters without a width."""
 
     def set_text(self, text: str | None) -> None:
         super().set_text(None if text is None else typed_text(text)[: self.length_limit])
@@ -143,7 +143,7 @@ class Field(Control):
         """
         super().__init__(dialog)
         self.changed, self.finished = changed, finished
-        # Use at least the minimum size, even in a tiny window.
+        # Enlarge the field to the minimum size, because `rect` can be smaller in a tiny window.
         room = rect.union((*rect.topleft, _MIN_FIELD_SIDE, _MIN_FIELD_SIDE))
         shown = typed_text(printable(text))
         self.element = _Entry(
@@ -167,7 +167,7 @@ class Field(Control):
         text = typed_text(printable(text))
         if text != self.text:
             self.element.set_text(text)
-            # Otherwise pygame_gui would keep the selection of the old text, and fail when a key deletes it.
+            # Clear the selection of the old text, because pygame_gui keeps it and fails when a key deletes it.
             self.element.select_range = [0, 0]
         self._last = text
 
@@ -186,7 +186,7 @@ class Field(Control):
     def set_focused(self, has_focus: bool) -> None:
         super().set_focused(has_focus)
         if not has_focus:
-            # Otherwise pygame_gui's next update would show the cursor again.
+            # Reset this flag, because pygame_gui's next update would otherwise show the text cursor again.
             self.element.cursor_has_moved_recently = False
 
     def put_cursor_at_end(self) -> None:
@@ -227,7 +227,7 @@ class Drawn(UIElement):
         self.surface = pygame.Surface((max(1, rect.width), max(1, rect.height)), pygame.SRCALPHA, 32)
 
     def refresh(self) -> None:
-        """Repaint the image."""
+        """Paint the image of the element again, because its content has changed."""
         pen, host = self.dialog.pen, self.dialog.host
         self.surface.fill(host.palette.surface)
         x, y = self.dialog.mouse
@@ -255,7 +255,7 @@ class Painted(Control):
 
     @property
     def box(self) -> Box:
-        """Return the rectangle of the whole control for drawing; its upper left corner is (0, 0)."""
+        """Return the rectangle to paint in: the whole control, with the upper left corner at (0, 0)."""
         return (0, 0, *self.element.surface.get_size())
 
 
@@ -350,13 +350,13 @@ class Heading:
 
     def __init__(self, dialog: Holder, rect: pygame.Rect) -> None:
         self.dialog = dialog
-        # Shrink the image so that it does not cover the rounded corners of the card.
+        # Make the image smaller than `rect`, so that it does not cover the rounded corners of the card.
         inset = dialog.px(12)
         self.picture = Drawn(dialog, rect.inflate(-2 * inset, -2 * (inset // 2)), self._paint)
         side = dialog.px(28)
         spot = pygame.Rect(rect.right - dialog.px(20) - side, dialog.px(16), side, side)
         self.closer = Button(dialog, spot, "\u00d7", dialog.cancel)
-        self.closer.can_focus = False  # the Escape key already closes the dialog
+        self.closer.can_focus = False  # the Tab key skips this button, because the Escape key closes the dialog too
         self.refresh()
 
     def refresh(self) -> None:
@@ -381,7 +381,7 @@ class Heading:
 
 
 class Text(Painted):
-    """Paragraph of text, shortened to the lines that fit; it cannot have the focus."""
+    """Paragraph of text that cannot have the keyboard focus; lines that do not fit are left out."""
 
     can_focus = False
 
@@ -431,7 +431,7 @@ class Text(Painted):
 
 
 class Note(Painted):
-    """Message about a problem in a dialog, without focus; a callback paints the area while the message is empty."""
+    """Area of a dialog for an error message; while there is no error, a callback paints the area instead."""
 
     can_focus = False
     SIZE = 12
@@ -469,7 +469,7 @@ class Note(Painted):
 
 
 def whole_lines(pen: Canvas, text: str, width: int, size: float) -> list[str]:
-    """Return the lines of a wrapped text; a word longer than a line, such as a path, is broken."""
+    """Wrap a text and return its lines; a word longer than a line, such as a path, is broken."""
     return [part for line in pen.wrap_lines(text, width, size) for part in _broken_line(pen, line, width, size)]
 
 
@@ -734,7 +734,7 @@ class Choice(Painted):
 
 
 class Picture(Painted):
-    """Painted area that cannot have the focus."""
+    """Area of a dialog that a callback paints and that cannot have the keyboard focus."""
 
     can_focus = False
 
@@ -753,7 +753,7 @@ class Picture(Painted):
 
 
 def _nothing() -> None:
-    """Do nothing; `Canvas` draws a button without an action as disabled, and the control handles the click itself."""
+    """Do nothing; the control handles clicks itself, but `Canvas` would draw a button without an action as disabled."""
 
 
 def _ignore_choice(value: str) -> None:

@@ -17,15 +17,15 @@ from ui.widgets.holder import Holder
 from ui.widgets.scrolling import ScrollBar, Scroller
 
 _TYPING_DEBOUNCE_S, _DRAG_DEBOUNCE_S = 0.7, 0.12  # seconds without a change before a typed or dragged value is reported
-# Heights in design units: name of a parameter, its control, a line of help, and the gap to the next row
+# Heights in design units of the parts of a row: parameter name, control, line of help text, gap to the next row
 _NAME_HEIGHT, _CONTROL_HEIGHT, _HELP_LINE_HEIGHT, _GAP = 24, 30, 17, 14
 _HELP_SIZE = 12  # font size of the help text, in design units
 _FIELD_WIDTH = 84  # width of a number's text field in design units
-_FINE = 400  # number of steps of a slider whose range is logarithmic, or would need more steps than this
+_FINE = 400  # number of steps of a logarithmic slider, and maximum number of steps of a linear slider
 
 
 class ParamForm:
-    """Rows of parameters in a scrolling area; `values` holds their current values by name."""
+    """Scrolling form with one row per parameter; `values` maps parameter names to current values."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class ParamForm:
             row.update(seconds)
 
     def flush(self) -> None:
-        """Report all pending changes now."""
+        """Report all pending changes to the callback `changed` now, without waiting for the pause."""
         for row in self.rows:
             row.flush()
 
@@ -94,7 +94,7 @@ class ParamForm:
 
     @property
     def problems(self) -> list[str]:
-        """Return the problems shown in the rows."""
+        """Return the error messages shown in the rows."""
         return [row.problem for row in self.rows if row.problem]
 
     def stops(self) -> bool:
@@ -108,7 +108,7 @@ class ParamForm:
         return wrong is not None
 
     def wrong_texts(self) -> dict[str, str]:
-        """Return the invalid texts by name of the parameter, without texts that only contradict another row."""
+        """Return parameter name -> text for all invalid fields, except texts that only contradict another row."""
         return {row.param.name: row.field.text for row in self.rows if row.is_wrong and not row.is_objected}
 
     def enter(self, texts: Mapping[str, str]) -> None:
@@ -148,7 +148,7 @@ class ParamForm:
             problem: Description of the contradiction; "" to clear it.
         """
         row = self._row(name)
-        says_more = row.is_wrong and not row.is_objected  # the text of the field itself is invalid
+        says_more = row.is_wrong and not row.is_objected  # whether the text is invalid even without the other rows
         if not says_more and problem != row.problem and (problem or row.is_objected):
             row.complain(problem, is_wrong=bool(problem))
             row.is_objected = bool(problem)
@@ -185,7 +185,7 @@ class _ParamRow:
         self.problem = ""
         self.is_wrong = False  # whether the entered value is invalid
         self.is_objected = False  # whether the entered value is valid by itself but contradicts another row
-        self.is_pending = False  # whether a change has not been reported yet
+        self.is_pending = False  # whether a change has not been reported to the form's callback yet
         self._rest_s = 0.0  # seconds until the pending change is reported
         self.controls: list[Control] = []
         self._value: Value = form.values.get(param.name, param.default)
@@ -387,7 +387,7 @@ class _Scale:
         self._zero_steps = 1 if self.is_log and self.low <= 0 else 0
 
     def place_of(self, value: float) -> int:
-        """Return the slider step of a value."""
+        """Return the slider step that is closest to a value of the parameter."""
         if not self.is_log:
             return round((value - self.low) / (self.high - self.low) * self.last)
         if value < self.base:
@@ -417,7 +417,7 @@ class _Scale:
         return self._legal_value(value, 0.0)
 
     def _step_at(self, value: float) -> float:
-        """Return the step at a value: the largest power of ten up to a tenth of it, for integers at least 1."""
+        """Return the step size at a value: the largest power of ten up to a tenth of the value, at least 1 for int."""
         step = 10.0 ** (math.floor(math.log10(max(value, self.base))) - 1)
         return max(step, 1.0) if self.param.kind is int else step
 
@@ -430,7 +430,7 @@ class _Scale:
 
 
 def _longest_problem(param: Param) -> str:
-    """Return a text as long as the longest expected error message of a field; the row reserves space for it."""
+    """Return a text as long as the longest expected error message of a field, to reserve enough space in the row."""
     return "" if param.kind is bool or param.choices else f"expected {param.expected()}, got '{'0' * 12}'"
 
 
@@ -439,7 +439,7 @@ def _has_range(param: Param) -> bool:
 
 
 def named(param: Param) -> str:
-    """Return the display name of a parameter."""
+    """Return the name of a parameter as forms show it."""
     return param.label or param.name.replace("_", " ").replace("-", " ").capitalize()
 
 

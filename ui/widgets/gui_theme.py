@@ -16,7 +16,7 @@ TEXT_SIZE = 14  # font size in design units
 _SANS_PATHS = {
     "regular_path": str(FONT_FOLDER / "NotoSans-Regular.ttf"),
     "bold_path": str(FONT_FOLDER / "NotoSans-Bold.ttf"),
-    "italic_path": str(FONT_FOLDER / "NotoSans-Regular.ttf"),  # placeholder: no text is in italics
+    "italic_path": str(FONT_FOLDER / "NotoSans-Regular.ttf"),  # required by pygame_gui, but no text is in italics
     "bold_italic_path": str(FONT_FOLDER / "NotoSans-Bold.ttf"),
 }
 # The program ships only the regular weight of this font, but pygame_gui requires a path for each style.
@@ -24,7 +24,7 @@ _MONO_PATHS = dict.fromkeys(_SANS_PATHS, str(FONT_FOLDER / "FiraCode-Regular.ttf
 
 
 def make_manager(size: tuple[int, int], palette: Palette, scale: float) -> pygame_gui.UIManager:
-    """Return a manager for a window of this size, with all fonts of its elements loaded."""
+    """Return a manager of pygame_gui for a window of this size, with all fonts of its elements loaded."""
     return pygame_gui.UIManager(
         size, make_theme(palette, scale), enable_live_theme_updates=False, starting_language="en"
     )
@@ -61,7 +61,7 @@ def make_theme(palette: Palette, scale: float) -> dict[str, Any]:
 
 
 def code(colour: Colour, alpha: int = 255) -> str:
-    """Return a colour as a hexadecimal string for a theme."""
+    """Return a colour as a hexadecimal string "#RRGGBBAA", as themes of pygame_gui require."""
     return f"#{colour[0]:02X}{colour[1]:02X}{colour[2]:02X}{alpha:02X}"
 
 

@@ -43,10 +43,10 @@ class Holder(Protocol):
     def panel(self) -> UIElement: ...
 
     def px(self, units: float) -> int:
-        """Return a length in design units as pixels."""
+        """Convert a length in design units to pixels."""
 
     def focus(self, control: Any) -> None:
         """Give the keyboard focus to a control of the dialog."""
 
     def cancel(self) -> None:
-        """Close the dialog without applying anything."""
+        """Close the dialog without applying the user's input."""

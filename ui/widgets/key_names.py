@@ -1,4 +1,4 @@
-"""Names of key presses as in the table of commands, such as "Ctrl+Shift+Z", "?" or "Shift+1"."""
+"""Names of key presses as the command table writes them, such as "Ctrl+Shift+Z", "?" or "Shift+1"."""
 
 import sys
 
@@ -31,7 +31,7 @@ _MODIFIERS = (("Meta", pygame.KMOD_META), ("Ctrl", pygame.KMOD_CTRL), ("Alt", py
 
 
 def usual(mod: int, platform: str = sys.platform) -> int:
-    """Return the modifiers with Cmd replaced by Ctrl on a Mac, where Cmd has the role of Ctrl elsewhere."""
+    """Return the modifiers of a key press; on a Mac, replace Cmd by Ctrl, so that Cmd shortcuts work as with Ctrl."""
     if platform != "darwin" or not mod & pygame.KMOD_META:
         return mod
     return (mod & ~pygame.KMOD_META) | pygame.KMOD_LCTRL
@@ -40,8 +40,8 @@ def usual(mod: int, platform: str = sys.platform) -> int:
 def is_sign_of_right_alt(key: int, mod: int, typed: str) -> bool:
     """Return whether a key press with the right Alt key typed a sign that is not the key's label.
 
-    An example is the right Alt key with 8 on a German keyboard, which types "[". Windows reports
-    the right Alt key as Ctrl and Alt together.
+    An example is the right Alt key with 8 on a German keyboard, which types "[". Windows reports the right Alt key as
+    Ctrl and Alt together.
 
     Args:
         key: Code of the key in pygame.
@@ -54,13 +54,12 @@ def is_sign_of_right_alt(key: int, mod: int, typed: str) -> bool:
 
 
 def combination(key: int, mod: int, typed: str) -> str:
-    """Return the name of a key press as in the table of commands, such as "Ctrl+Shift+Z", "?" or "Shift+1".
+    """Return the name of a key press as the command table writes it, such as "Ctrl+Shift+Z", "?" or "Shift+1".
 
     Punctuation signs are named by the typed text, independent of the keyboard layout, and Shift is then left out of the
-    name: Shift+/ is "?". With Ctrl or
-    Alt held down the system types nothing useful, so the label of the key is used. The right Alt key is an exception:
-    on many keyboards it types signs, and the typed sign is used. Meta (the key with the logo of the system) is part of
-    the name, so that no command reacts to shortcuts of the system.
+    name: Shift+/ is "?". With Ctrl or Alt held down the system types nothing useful, so the label of the key is used.
+    The right Alt key is an exception: on many keyboards it types signs, and the typed sign is used. Meta (the key with
+    the logo of the system) is part of the name, so that no command reacts to shortcuts of the system.
 
     Args:
         key: Code of the key in pygame.

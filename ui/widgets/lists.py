@@ -13,8 +13,8 @@ from ui.widgets.controls import _MODIFIERS, Drawn, tint
 from ui.widgets.holder import Holder
 from ui.widgets.scrolling import ScrollBar, Scrolled
 
-ROW, TALL_ROW, HEAD = 30, 48, 28  # heights in design units: row, row with a second line, header
-_PAD = 10  # padding at the left and right of a cell, in design units
+ROW, TALL_ROW, HEAD = 30, 48, 28  # heights in design units of a row, a row with a second line, and the header
+_PAD = 10  # padding at the left and right of each text in a row, in design units
 _PINNED_WIDTH = 150  # width of the first column in design units while it is pinned (see Rows._is_pinned)
 _ARROW_WIDTH = 18  # width in design units of the header's arrows that scroll the columns
 _DOUBLE_CLICK_MS = 500  # maximum milliseconds between the two clicks of a double click
@@ -25,7 +25,7 @@ class Col:
     """Column of a list."""
 
     title: str = ""  # text in the header of the list
-    width: float = 0  # width in design units; 0 for an equal share of the width that other columns leave
+    width: float = 0  # width in design units; columns with 0 share the width that the other columns leave equally
     align: str = "left"
     face: str = "sans"
     role: str = "text"  # name of the colour of the text in the palette
@@ -37,9 +37,9 @@ class Item:
 
     cells: tuple[str, ...]  # texts, one per column
     value: Any = None  # object that the row represents; only the caller uses it
-    detail: str = ""  # second line of the row, small and grey
+    detail: str = ""  # text of the second line of the row, small and grey
     is_dim: bool = False
-    # Names of text colours in the palette by index of the column, for cells whose colour differs from Col.role
+    # Column index -> name of the text colour in the palette, for texts whose colour differs from Col.role
     roles: dict[int, str] = field(default_factory=dict)
 
 
@@ -73,7 +73,7 @@ class Rows(Scrolled):
             items: Rows.
             place: Index of the selected row.
             chosen: Callback of a double click.
-            selected: Callback that gets the index of a newly selected row.
+            selected: Callback of a changed selection; it gets the index of the selected row.
             sort_by: (column, descending), with column -1 for unsorted; None if the list cannot be sorted.
             sorted_by: Callback that gets column and direction when the user changes the sort order.
             empty: Text shown if there are no rows.
@@ -227,9 +227,9 @@ class Rows(Scrolled):
         return int(self.element.surface.get_width()) - (px(ScrollBar.WIDTH + 6) if self.bar.is_needed else 0)
 
     def _pinned_column_spans(self) -> list[tuple[int, int]]:
-        """Return left edge and width of each column in pixels while the first is pinned.
+        """Return left edge and width of each column in pixels while the first column is pinned.
 
-        Columns out of view have width 0.
+        Columns that are scrolled out of view have width 0.
         """
         px, left = self.dialog.px, self.dialog.px(_PINNED_WIDTH)
         boxes = [(0, left)]
@@ -362,7 +362,7 @@ class Rows(Scrolled):
     ) -> int:
         pad = pen.px(_PAD)
         if face == "mono":
-            size -= 1  # at the same font size, Fira Code is taller than Noto Sans
+            size -= 1  # the mono font (Fira Code) is taller than the sans font (Noto Sans) at the same font size
         if align == "right":
             spot = (left + room - pad, middle)
             return pen.text(

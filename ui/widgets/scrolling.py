@@ -12,14 +12,14 @@ from ui.widgets.controls import Control, Drawn
 from ui.widgets.holder import Holder
 
 MIN_THUMB = 28  # minimum height of the thumb (the draggable part of a scroll bar), in design units
-_LINES_PER_WHEEL_STEP = 3  # scroll distance of a wheel step, as a multiple of Scrolled.line
+_LINES_PER_WHEEL_STEP = 3  # number of lines (see Scrolled.line) that one step of the mouse wheel scrolls
 _FORM_LINE_HEIGHT = 20  # distance that an arrow key scrolls a form, in design units
 
 
 class ScrollBar:
     """Scroll position and thumb of content taller than its viewport, in pixels."""
 
-    WIDTH = 8  # in design units
+    WIDTH = 8  # width of the scroll bar in design units
 
     def __init__(self, view: int = 1, whole: int = 1, position: float = 0.0) -> None:
         self.view, self.whole, self.position = view, whole, position
@@ -159,7 +159,7 @@ class Scrolled(Control):
 
 
 class Scroller(Scrolled):
-    """Viewport that contains other controls; pygame_gui clips them, and the scroll bar is the same as in lists."""
+    """Scrolling viewport for other controls; pygame_gui clips the controls, and the scroll bar looks as in lists."""
 
     can_focus = False
     shows_ring = False
@@ -223,7 +223,7 @@ class Scroller(Scrolled):
 
 
 def steps_of(count: float) -> int:
-    """Return the number of steps of a wheel event as an integer.
+    """Convert the movement in a mouse wheel event to a whole number of steps.
 
     A smaller movement than one step counts as one step in its direction; no movement is 0 steps.
     """
