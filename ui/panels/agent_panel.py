@@ -15,14 +15,14 @@ from ui.panels import minimap, panel_header, pointing
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import Canvas, HitRegion
 
-# Limit of a crowd's milliseconds per tick if the scenario sets none: what a typical game spends on pathfinding
+# Limit in milliseconds per tick for a crowd's meter if the scenario sets no limit: typical for pathfinding in games
 GAME_MS = 3.0
-MARK = 12  # radius of the mark of a start, a goal or an agent, in design units
-FULL_NAMES_FROM = 400  # minimum panel width in pixels for full names of the numbers; narrower panels show short names
+MARK = 12  # radius of the marks of starts, goals and agents on the map, in design units
+FULL_NAMES_FROM = 400  # minimum panel width in design units for full names of the numbers, instead of short names
 
 
 def draw_around(desk: ViewContext, boxes: PanelBoxes, panel: Panel, place: int) -> None:
-    """Draw header and numbers of a panel; the map between them is drawn later (MapView.draw_map)."""
+    """Draw the header and the numbers of a panel, but not the map between them, which MapView.draw_map draws."""
     _draw_background(desk, boxes)
     focus = partial(desk.session.focus, panel.key)
     desk.canvas.spot(
@@ -33,7 +33,7 @@ def draw_around(desk: ViewContext, boxes: PanelBoxes, panel: Panel, place: int) 
 
 
 def draw_over(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
-    """Draw the texts on the map, and the border of the panel."""
+    """Draw everything of a panel that covers its map: name of the branch, warnings, and the border of the panel."""
     canvas = desk.canvas
     is_focused = panel.key == desk.session.focused_key
     if panel.branch:
@@ -47,7 +47,7 @@ def draw_over(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
 
 
 def _draw_background(desk: ViewContext, boxes: PanelBoxes) -> None:
-    """Draw the backgrounds of header and numbers with rounded corners."""
+    """Draw the backgrounds of a panel's header and numbers, with rounded corners."""
     extra = desk.canvas.px(10)
     x, y, width, height = boxes.header
     desk.canvas.fill((x, y, width, height + extra), desk.palette.surface, 8)
@@ -95,7 +95,7 @@ def _occupied_rects(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> list[
     They are the marks of start, goal and agent, the names of switches, and the other texts drawn in corners.
     """
     px, (x, y, width, height) = desk.canvas.px, boxes.map
-    # The radius includes one cell, because the mark of an agent moves gradually from cell to cell between two ticks.
+    # Add one cell to the radius, because the mark of an agent moves gradually from cell to cell between two ticks.
     radius = px(MARK) + round(desk.scene.camera(panel.key, boxes).zoom)
     marks = [
         pygame.Rect(at[0] - radius, at[1] - radius, 2 * radius, 2 * radius)
@@ -153,7 +153,7 @@ def _draw_shown_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
 
 
 def _draw_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
-    """Draw the numbers that fit, most important first, and the meter that compares expansions with the budget."""
+    """Draw as many of the agent's numbers as fit, most important first, and the meter of its budget."""
     px, box = desk.canvas.px, boxes.hud
     if box[3] < px(30):
         return
@@ -167,7 +167,7 @@ def _draw_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
 
 
 def _draw_number_list(desk: ViewContext, box: Box, panel: Panel) -> None:
-    """Draw one number per line to the right of the map, with its name on the left; the meter is at the bottom."""
+    """Draw the numbers to the right of the map, one name and number per line, and the meter below them."""
     canvas = desk.canvas
     px, y = canvas.px, box[1]
     left, right = box[0] + px(10), box[0] + box[2] - px(10)
@@ -194,7 +194,7 @@ def _draw_number_list(desk: ViewContext, box: Box, panel: Panel) -> None:
 
 
 def _draw_foot_meter(desk: ViewContext, panel: Panel, box: Box) -> int:
-    """Draw the meter at the bottom of a box and return its top."""
+    """Draw the meter at the bottom of a box, and return the top of the meter."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
     gauge = _gauge_of(desk, panel)
@@ -208,7 +208,7 @@ def _draw_foot_meter(desk: ViewContext, panel: Panel, box: Box) -> int:
 
 
 def _draw_number_columns(desk: ViewContext, box: Box, panel: Panel) -> None:
-    """Draw each number below its name, in one or two rows; the meter is on the right."""
+    """Draw the numbers below the map in one or two rows, each number below its name, and the meter to their right."""
     canvas = desk.canvas
     x, y, width, height = box
     px = canvas.px
@@ -230,7 +230,7 @@ def _draw_number_columns(desk: ViewContext, box: Box, panel: Panel) -> None:
 
 
 def _draw_number_pairs(desk: ViewContext, box: Box, panel: Panel) -> None:
-    """Draw numbers to the right of their names, in as many lines as fit; the meter is a thin bar below them."""
+    """Draw the numbers below the map, each to the right of its name, and the meter as a thin bar below all numbers."""
     canvas = desk.canvas
     x, y, width, height = box
     px = canvas.px
@@ -275,11 +275,11 @@ def _number_colour(canvas: Canvas, field: wording.Number) -> Colour:
 
 @dataclass(frozen=True)
 class _Gauge:
-    """Content of a meter, which is a bar with a text."""
+    """Content of a meter, which is a bar with a text that compares a value with its limit."""
 
     words: str
-    short: str  # shorter version of `words`
-    share: float  # filled part of the bar, from 0 to 1; above 1 if the limit is exceeded
+    short: str  # shorter version of the text `words`, for narrow panels
+    share: float  # value divided by its limit, which is the filled part of the bar; above 1 if the limit is exceeded
     is_warning: bool
     tip: str
 
@@ -313,7 +313,7 @@ def _gauge_colour(canvas: Canvas, gauge: _Gauge) -> Colour:
 
 
 def _draw_meter(desk: ViewContext, panel: Panel, right: int, label_y: int, value_y: int, panel_width: int) -> int:
-    """Draw the meter to the right of the numbers and return its left edge."""
+    """Draw the meter to the right of the numbers, and return the left edge of the meter."""
     canvas, gauge = desk.canvas, _gauge_of(desk, panel)
     if gauge is None:
         return right + canvas.px(12)
@@ -327,10 +327,10 @@ def _draw_meter(desk: ViewContext, panel: Panel, right: int, label_y: int, value
 
 
 def _draw_thin_meter(desk: ViewContext, panel: Panel, box: Box, middle: int) -> int:
-    """Draw the meter's bar at the bottom of the panel, and its text on the right in the first line of the numbers.
+    """Draw the meter's bar at the bottom of the panel, and its text at the right end of the first line of numbers.
 
     Returns:
-        Left edge of the text; the right edge of the line if no text is drawn.
+        Left edge of the text; if no text is drawn, the right edge of the line.
     """
     canvas, gauge = desk.canvas, _gauge_of(desk, panel)
     px = canvas.px
@@ -351,9 +351,9 @@ def _draw_thin_meter(desk: ViewContext, panel: Panel, box: Box, middle: int) -> 
 
 
 def spent(desk: ViewContext, view: WalkerView) -> tuple[int, int]:
-    """Return the expansions of the last tick and the budget of that tick.
+    """Return the number of expansions in the last tick, and the budget of that tick.
 
-    Slow motion counts only the expansions revealed so far.
+    In slow motion, only the expansions that are already visible are counted.
     """
     if not view.rows.size:
         return 0, view.budget

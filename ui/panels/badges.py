@@ -1,4 +1,4 @@
-"""Badges "A" and "B" of the two panels that the heat map of differences compares (visits in A minus visits in B)."""
+"""Badges "A" and "B" that mark the two panels which the heat map of differences (visits in A minus B) compares."""
 
 from ui.draw.theme import rgb
 from ui.model.layout import Box
@@ -9,7 +9,7 @@ BADGE_INK = rgb("#FFFFFF")
 
 
 def draw_badge(canvas: Canvas, box: Box, letter: str) -> None:
-    """Draw the letter A or B in the colour of cells where that panel has more visits."""
+    """Draw the badge A or B, in the colour of the cells that its panel's agent has visited more often."""
     canvas.fill(box, BADGE_COLOURS[letter], 4)
     middle = (box[0] + box[2] // 2, box[1] + box[3] // 2 + canvas.px(1))
     size = 0.65 * box[3] / canvas.scale
@@ -19,7 +19,7 @@ def draw_badge(canvas: Canvas, box: Box, letter: str) -> None:
 def draw_map_badge(canvas: Canvas, box: Box, letter: str, branch: str) -> None:
     """Draw the badge of a panel in the upper right corner of its map.
 
-    The badge is lower if the name of the branch is in that corner.
+    If the name of the branch is in that corner, the badge is below the name.
     """
     px = canvas.px
     side = px(20)

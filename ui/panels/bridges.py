@@ -17,25 +17,25 @@ from ui.model.run import Panel
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 
-# Minimum side of a map with names of switches, in design units; names would hide too much of a smaller map
+# Minimum side in design units of a map that shows the names of its switches, which would hide most of a smaller map
 MIN_NAMED_MAP = 240
 
 
 def flip(desk: ViewContext, name: str) -> None:
-    """Block or free a switch of the focused branch, and show a message about it."""
+    """Block a free switch of the focused branch, or free a blocked one, and show a message."""
     # Ignore a click on a name of the last frame if another run, without this switch, was opened since.
     if name in desk.session.run.world.switch_states():
         desk.tell(turning.flip_switch(desk.session, name))
 
 
 def _flip_in_branch(desk: ViewContext, key: PanelKey, name: str) -> None:
-    """Flip a switch in the branch of a panel."""
+    """Focus a panel, and block or free a switch in the branch that the panel shows."""
     desk.session.focus(key)
     flip(desk, name)
 
 
 def draw(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
-    """Draw the name of each switch on a panel's map, and a box around the switch pointed at in the sidebar."""
+    """Draw the name of each switch on a panel's map, and a box around the switch that is hovered in the sidebar."""
     states = panel.world.switch_states()
     if not states or desk.is_picture:
         return
@@ -55,7 +55,7 @@ def draw(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
 
 
 def _place_of(desk: ViewContext, boxes: PanelBoxes, panel: Panel, name: str) -> Box:
-    """Return the bounding box of a switch's cells, in window coordinates."""
+    """Return the bounding box of a switch's cells on a panel's map, in window pixels."""
     camera, cells = desk.scene.camera(panel.key, boxes), np.asarray(panel.world.switches[name])
     xs, ys = cells % panel.world.grid.width, cells // panel.world.grid.width
     left, top = camera.to_px(int(xs.min()), int(ys.min()))
@@ -64,14 +64,22 @@ def _place_of(desk: ViewContext, boxes: PanelBoxes, panel: Panel, name: str) -> 
 
 
 def _beside(desk: ViewContext, area: Box, name: str, switch_box: Box, taken: Sequence[Box]) -> Box:
-    """Return the box of a switch's name: at the first side of the switch with enough room and no other name nearby."""
+    """Return the rectangle for the name of a switch: at the first side of the switch that is free and on the map.
+
+    Args:
+        desk: View context.
+        area: Rectangle of the map.
+        name: Name of the switch.
+        switch_box: Bounding box of the switch's cells.
+        taken: Rectangles of the names that are already drawn.
+    """
     px = desk.canvas.px
     height, gap = px(17), px(6)
     width = min(desk.canvas.text_width(name, 11) + px(12), area[2] - 2 * gap)
     x, y, wide, high = switch_box
     middle = y + high // 2 - height // 2, x + wide // 2 - width // 2
     max_left = area[0] + area[2] - width - gap
-    # Left edge in pixels of a name above or below the switch, limited so that the name is inside the map
+    # Left edge in pixels of a name above or below the switch, clamped so that the name does not leave the map
     along = max(area[0] + gap, min(middle[1], max_left))
     sides = [
         pygame.Rect(left, top, width, height)

@@ -18,12 +18,12 @@ from ui.panels.desk import ViewContext
 from ui.widgets.canvas import Canvas
 
 SUFFIXES = (".svg", ".png", ".csv")
-WIDTH, HEIGHT, LEGEND = 640, 240, 28  # width and height of a chart, and height of the legend, in design units
+WIDTH, HEIGHT, LEGEND = 640, 240, 28  # width and height of a chart and height of the legend, in design units
 PNG_SCALE = 2.0  # pixels per design unit in PNG files
 
 
 def save(desk: ViewContext, path: Path) -> None:
-    """Write all visible charts with all values up to the current tick to one file.
+    """Write all visible charts to one file, with all values up to the current tick.
 
     Args:
         desk: View context.
@@ -35,7 +35,7 @@ def save(desk: ViewContext, path: Path) -> None:
 
 
 def _csv(desk: ViewContext) -> bytes:
-    """Return the charts as CSV with a row per value: chart, panel, agent, number of tick or trial, value."""
+    """Return the charts as CSV text with one row per value: chart, panel, agent, tick or trial number, value."""
     return csv_text(("chart", "panel", "agent", "tick", "value"), _values(desk)).encode()
 
 
@@ -59,7 +59,7 @@ def _short(value: float) -> Cell:
 
 
 def _png_bytes(desk: ViewContext) -> bytes:
-    """Return the charts as PNG, drawn by the same code as in the window at twice the usual size."""
+    """Return the charts as a PNG file, drawn by the same code as in the window but PNG_SCALE times as large."""
     shown = charts.shown_charts(desk)
     size = (round(WIDTH * PNG_SCALE), round((LEGEND + HEIGHT * len(shown)) * PNG_SCALE))
     surface, before = pygame.Surface(size, 0, 32), desk.canvas
@@ -79,7 +79,7 @@ def _png_bytes(desk: ViewContext) -> bytes:
 
 
 def _svg_bytes(desk: ViewContext) -> bytes:
-    """Return the charts as SVG with a transparent background, so that they fit any page."""
+    """Return the charts as an SVG file with a transparent background, so that they fit any page."""
     shown = charts.shown_charts(desk)
     height = LEGEND + HEIGHT * len(shown)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'

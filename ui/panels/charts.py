@@ -25,29 +25,29 @@ from ui.widgets.canvas import HitRegion
 
 Values = npt.NDArray[np.float64]
 
-_MAX_POINTS = 40  # maximum number of values of a line whose values are marked with dots
-GUTTER = 44  # width in design units at the left of a plot for the numbers of its grid, such as "1.2M" or "10,000"
-LINE_APART = 18  # minimum distance between grid lines, in design units
+_MAX_POINTS = 40  # maximum number of values of a line that are marked with dots; longer lines have no dots
+GUTTER = 44  # width at the left of a plot for the labels of its grid lines (such as "10,000"), in design units
+LINE_APART = 18  # minimum distance between horizontal grid lines, in design units
 MAX_LINES = 4  # maximum number of horizontal grid lines
 _PAD = 4  # margin inside a plot, in design units
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Kind of chart: its title, its values for each agent, and their format."""
+    """Kind of chart: title, function that computes the values of an agent, and format of the values."""
 
     key: str
     title: str
     tip: str
     values: Callable[[ViewContext, Panel], Values]
     shown: Callable[[float], str]
-    unit: str = "tick"  # unit of the x axis, "tick" or "trial"; there is one value per tick or trial
-    first: int = 0  # tick or trial of the first value on the x axis
+    unit: str = "tick"  # unit of the x axis, "tick" or "trial"; an agent has one value per tick or per trial
+    first: int = 0  # number of the first tick or trial on the x axis
     has_points: bool = False  # whether to mark each value with a dot, for charts with few values
 
 
 def _suboptimality_values(desk: ViewContext, panel: Panel) -> Values:
-    """Return the cost of the walk so far divided by the optimal cost, by tick; each trial begins a new walk."""
+    """Return, for each tick, the cost of the walk so far divided by the optimal cost; each trial begins a new walk."""
     trail = desk.session.run.trails[panel.key]
     begun = np.where(trail.marks & log.TRIAL, trail.cost, 0.0)
     return _ratio_to_optimal(trail.cost - np.maximum.accumulate(begun), panel)
@@ -71,7 +71,7 @@ def _distance_values(desk: ViewContext, panel: Panel) -> Values:
 
 
 def complete(desk: ViewContext) -> None:
-    """Compute all values of all charts now, for an export; while drawing, each frame computes only a few distances."""
+    """Compute all missing values of the charts for an export, because each frame computes only a few distances."""
     session = desk.session
     for panel in session.run.panels:
         if panel.mind is not None:
@@ -124,18 +124,18 @@ CHARTS = (
 
 
 def shown_charts(desk: ViewContext) -> list[Chart]:
-    """Return the charts to draw; the chart by trial is included only if an agent may have several trials."""
+    """Return the charts to draw; the chart of costs by trial is included only if an agent may have several trials."""
     learns = any(panel.view.most_trials > 1 for panel in desk.session.run.panels)
     return [*([TRIALS] if learns else []), *CHARTS]
 
 
 @dataclass(frozen=True)
 class Line:
-    """Values of one agent in a chart."""
+    """Line of one agent in a chart: the agent's values by tick or trial."""
 
-    place: int  # index of the agent's panel
+    place: int  # index of the agent's panel, which determines the colour of the line
     label: str
-    first: int  # tick or trial of the first value
+    first: int  # number of the tick or trial of the first value
     values: Values
 
     @property
@@ -151,7 +151,7 @@ class Line:
 
 
 def lines_of(desk: ViewContext, chart: Chart) -> list[Line]:
-    """Return the lines of a chart, without agents that have no values."""
+    """Return the lines of a chart, one per panel whose agent has values."""
     lines = []
     for index, panel in enumerate(desk.session.run.panels):
         if panel.mind is None:
@@ -164,7 +164,7 @@ def lines_of(desk: ViewContext, chart: Chart) -> list[Line]:
 
 
 def whose(panels: Sequence[Panel]) -> list[str]:
-    """Return one sentence per crowd that names the agent shown in the charts."""
+    """Return one sentence per crowd, which names the agent of the crowd whose line the charts show."""
     crowds = [panel for panel in panels if panel.crowd is not None]
     if crowds and all(panel.mind is None for panel in crowds):
         return ["No line of a crowd: point at a unit, or click one"]
@@ -189,10 +189,10 @@ class Scale:
     """Conversion from ticks (or trials) and values to positions in a plot."""
 
     plot: Box  # rectangle of the plot, in pixels
-    first: int  # first tick or trial on the x axis
-    last: int  # last tick or trial on the x axis
+    first: int  # number of the first tick or trial on the x axis
+    last: int  # number of the last tick or trial on the x axis
     top: float  # largest value on the y axis, which begins at 0
-    pad: int  # margin inside the plot, in pixels
+    pad: int  # margin inside the rectangle of the plot, in pixels
 
     def x(self, number: float) -> float:
         x, _, width, _ = self.plot
@@ -210,7 +210,7 @@ class Scale:
 
 
 def draw(desk: ViewContext, box: Box, chart: Chart) -> None:
-    """Draw title, grid and lines, a line at the current tick, and the values at the tick under the pointer."""
+    """Draw a chart: title, grid, lines of the agents, current tick, and the values at the tick under the pointer."""
     canvas, palette = desk.canvas, desk.palette
     x, y, width, height = box
     px = canvas.px
@@ -218,7 +218,8 @@ def draw(desk: ViewContext, box: Box, chart: Chart) -> None:
     lines = lines_of(desk, chart)
     plot = (x + px(GUTTER), y + px(20), width - px(GUTTER), height - px(36))
     canvas.fill(plot, mix(palette.surface, palette.window, 0.7), 5)
-    recorded = desk.session.run.end if chart.unit == "tick" else 0  # the x axis ends at the same tick as the time line
+    # Let the x axis of a chart by tick end at the same tick as the time line.
+    recorded = desk.session.run.end if chart.unit == "tick" else 0
     scale = scale_of(lines, plot, px(_PAD), recorded)
     can_seek = chart.unit == "tick" and scale is not None
     drag = partial(_go_to, desk, scale) if can_seek and scale is not None else None
@@ -260,7 +261,7 @@ def _go_to(desk: ViewContext, scale: Scale, position: tuple[int, int]) -> None:
 
 
 def _draw_grid(desk: ViewContext, chart: Chart, scale: Scale) -> None:
-    """Draw horizontal grid lines at round values, labelled on the left; their number depends on the height."""
+    """Draw horizontal grid lines at round values with labels on the left, as many as the height allows."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     x, y, width, height = scale.plot
     ink = mix(palette.surface, palette.edge, 0.8)
@@ -292,9 +293,10 @@ def round_values(top: float, most: int = MAX_LINES) -> list[float]:
 
 
 def _draw_line(desk: ViewContext, chart: Chart, scale: Scale, line: Line, below: int) -> None:
-    """Draw a line; later lines are thinner, so that overlapping lines remain visible."""
+    """Draw the line of an agent; lines drawn later are thinner, so that overlapping lines remain visible."""
     canvas, colour = desk.canvas, SERIES[line.place % len(SERIES)]
-    points = points_of(line, scale, most=max(2, (scale.plot[2] - 2 * scale.pad) // 2))  # one point per two pixels
+    # Draw at most one point per two pixels of width.
+    points = points_of(line, scale, most=max(2, (scale.plot[2] - 2 * scale.pad) // 2))
     if len(points) > 1:
         pygame.draw.lines(canvas.surface, colour, False, points, max(1, canvas.px(1.3 + 1.5 * min(3, below))))
     if chart.has_points and len(points) <= _MAX_POINTS:
@@ -303,7 +305,7 @@ def _draw_line(desk: ViewContext, chart: Chart, scale: Scale, line: Line, below:
 
 
 def points_of(line: Line, scale: Scale, most: int | None = None) -> list[tuple[float, float]]:
-    """Return the finite values of a line as positions in its plot.
+    """Return the finite values of an agent's line as positions in the plot, in pixels.
 
     Args:
         line: Values of an agent.
@@ -317,7 +319,7 @@ def points_of(line: Line, scale: Scale, most: int | None = None) -> list[tuple[f
 
 
 def _draw_values(desk: ViewContext, chart: Chart, scale: Scale, lines: Sequence[Line]) -> None:
-    """Draw the values of all agents at the pointer's tick or trial, in a small box next to the pointer."""
+    """Draw a small box next to the pointer, with the values of all agents at the tick or trial under the pointer."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     number = scale.number(canvas.mouse[0])
     rows = [(line, value) for line in lines if (value := line.at(number)) is not None]

@@ -9,13 +9,13 @@ from ui.model.run import Panel
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import Canvas
 
-# Height of a line, height of the heading, padding of the card, and indentation per level, all in design units
+# Line height, height of the heading, padding of the card, and indentation per nesting level, all in design units
 LINE, HEAD, PAD, INDENT = 17, 26, 8, 12
-SIZE, MARGIN = 11.5, 4  # font size of a line, and margin at its right, both in design units
+SIZE, MARGIN = 11.5, 4  # font size of the pseudocode, and margin at the right of its lines, both in design units
 
 
 def reading_of(desk: ViewContext) -> tuple[Panel, Reading] | None:
-    """Return the focused agent's panel and pseudocode.
+    """Return the focused agent's panel and its pseudocode with the executed lines marked.
 
     Return None outside slow motion, and if the agent has no pseudocode.
     """
@@ -34,12 +34,12 @@ def height_of(desk: ViewContext, reading: Reading) -> int:
 
 
 def left_of(canvas: Canvas, line: Line) -> int:
-    """Return the left edge of a line's text in pixels, which is to the right of the dot that marks executed lines."""
+    """Return the indentation of a line of pseudocode in pixels, with room for the dot that marks executed lines."""
     return canvas.px(14) + line.depth * canvas.px(INDENT)
 
 
 def first_line(reading: Reading, room: int) -> int:
-    """Return the index of the first visible line if only `room` lines fit; the current line is always visible."""
+    """Return the index of the first line to draw if only `room` lines fit, so that the current line is visible."""
     last = max(reading.at, min(room, len(reading.lines)) - 1)
     return max(0, last + 1 - room)
 

@@ -28,7 +28,7 @@ def _ignore_command(command_id: str) -> None:
 
 
 def _return_true() -> bool:
-    """Return True, because the view in a picture is never offered as the user's default."""
+    """Return True, so that a picture does not show the button that stores the view as the user's default."""
     return True
 
 
@@ -43,13 +43,13 @@ class ViewContext:
     scene: MapView
     canvas: Canvas = field(default_factory=Canvas)
     run: Callable[[str], None] = _ignore_command  # callback that runs a command by its id
-    keys: Mapping[str, str] = field(default_factory=dict)  # keyboard shortcuts by command id
-    tips: Mapping[str, str] = field(default_factory=dict)  # tooltips by command id
-    # True distances to the goal. The key is a branch, or for an agent with its own goal the key of its panel.
+    keys: Mapping[str, str] = field(default_factory=dict)  # command id -> keyboard shortcut
+    tips: Mapping[str, str] = field(default_factory=dict)  # command id -> tooltip
+    # Branch number (for an agent with its own goal, the key of its panel) -> true distances from cells to the goal
     distances: dict[object, Distances] = field(default_factory=dict)
-    # Callback that returns whether layers, heat and camera links have the user's defaults
+    # Callback that returns whether layers, heat map and linking of cameras have the user's default values
     is_default_view: Callable[[], bool] = _return_true
-    is_picture: bool = False  # whether a picture is drawn, in which nothing can be clicked, and not the window
+    is_picture: bool = False  # whether the target is a picture, in which nothing can be clicked, instead of the window
 
     @property
     def palette(self) -> Palette:
@@ -64,11 +64,11 @@ class ViewContext:
         self.state.messages.say(self.worded(text), self.session.history.deeds)
 
     def worded(self, text: str) -> str:
-        """Return a text with each `{key:command}` replaced by the shortcut of that command."""
+        """Return a text in which each `{key:command}` is replaced by the keyboard shortcut of that command."""
         return worded(text, self.keys, self.tips)
 
     def keys_of(self, *command_ids: str) -> str:
-        """Return the shortcuts of several commands that act on one control, separated by spaces."""
+        """Return the keyboard shortcuts of several commands as one text, separated by spaces."""
         return " ".join(key for command_id in command_ids if (key := self.key_of(command_id)))
 
     def heading(self, x: int, y: int, text: str) -> int:
@@ -80,7 +80,7 @@ class ViewContext:
         return self.keys.get(command_id, "")
 
     def tip_of(self, command_id: str) -> str:
-        """Return the tooltip of a command; if the command is unavailable, the reason is appended."""
+        """Return the tooltip of a command; if the command is unavailable, append the reason."""
         tip, reason = self.tips.get(command_id, ""), self.disabled_reason(command_id)
         return f"{tip}. {reason}" if reason else tip
 

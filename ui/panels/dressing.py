@@ -23,16 +23,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _Override(Generic[T]):
-    """Value specified in a file; it replaces the user's value until another file is opened."""
+    """View setting that a file specifies; it replaces the user's setting until another file is opened."""
 
-    own: T  # value before the file was opened
-    of_file: T  # value specified in the file
+    own: T  # the user's value before the file was opened
+    of_file: T  # value that the file specifies
 
     def own_value(self, now: T) -> T:
-        """Return the user's value.
+        """Return the user's value: `now` if the user has changed the file's value, else the value before the file.
 
-        It is the current value `now` if the user changed it while the file was open, else the value before the file was
-        opened.
+        Args:
+            now: Current value of the setting.
         """
         return self.own if now == self.of_file else now
 
@@ -54,28 +54,28 @@ class ViewOverrides:
 
     @property
     def default_layers(self) -> LayerState:
-        """Return the layers and the heat for a file that does not specify a view."""
+        """Return the user's default layers and heat map, for files that do not specify a view."""
         return LayerState(dict(self.desk.settings.layers), self.desk.settings.heat)
 
     @property
     def is_default(self) -> bool:
-        """Return whether layers, heat and camera links have the user's defaults."""
+        """Return whether layers, heat map and linking of cameras have the user's default values."""
         layers, default = self.desk.scene.layers, self.default_layers
         same_links = self.cameras.is_linked == self.desk.settings.linked_cameras
         return same_links and (layers.visible, layers.heat) == (default.visible, default.heat)
 
     def keep_as_default(self) -> None:
-        """Store the current layers, heat and camera links as the user's defaults for every file."""
+        """Store the current layers, heat map and linking of cameras as the user's defaults for all files."""
         settings, layers = self.desk.settings, self.desk.scene.layers
         settings.layers, settings.heat = dict(layers.visible), layers.heat
         settings.linked_cameras = self.cameras.is_linked
 
     @property
     def own_speed(self) -> int:
-        """Return the speed to store in the settings.
+        """Return the speed to store in the user's settings.
 
-        If the file specifies a speed and the user has not changed it, this is the speed before the file was opened;
-        otherwise it is the current speed.
+        If the file specifies a speed and the user has not changed that speed, return the speed before the file was
+        opened; otherwise return the current speed.
         """
         now = self.desk.player.speed
         return now if self._speed_override is None else self._speed_override.own_value(now)
@@ -83,7 +83,10 @@ class ViewOverrides:
     # --- opening a file -----------------------------------------------------------------------------
 
     def take_off(self) -> None:
-        """Restore the user's defaults for layers, heat, speed and tab (for cameras, see `forget_cameras`)."""
+        """Restore the user's layers, heat map, speed and sidebar tab in place of those that a file has specified.
+
+        Cameras are reset by `forget_cameras`.
+        """
         self.desk.scene.layers = self.default_layers
         self.desk.player.set_speed(self.own_speed)
         if self._tab is not None:
@@ -157,9 +160,9 @@ class ViewOverrides:
         )
 
     def _parts(self) -> tuple[MapPart | None, dict[PanelKey, MapPart | None]]:
-        """Return the visible part of the map for all panels together and for each panel.
+        """Return (part of the map that all panels show, panel key -> part of the map that this panel shows).
 
-        If the cameras are linked, only the first value is set, else only the second.
+        If the cameras are linked, the dictionary is empty; otherwise the first value is None.
         """
         scene = self.desk.scene
         own: dict[PanelKey, MapPart | None] = {}

@@ -9,12 +9,12 @@ from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 
 BUTTON = 32  # height of a button in design units
-ANSWER_SIDES = 66  # width in design units around the text of an answer, for its number and the verdict
-WIDTH, MARGIN = 560, 12  # width and margin of the card without a sidebar, in design units
+ANSWER_SIDES = 66  # space at both sides of an answer's text, for its number and for "right" or "yours", in design units
+WIDTH, MARGIN = 560, 12  # width and margin in design units of the card that is drawn if there is no sidebar
 
 
 def _nothing() -> None:
-    """Do nothing: catch clicks that must not reach the map below."""
+    """Do nothing. As callback of a hit region, it catches clicks that must not reach the map below."""
 
 
 def draw_step(desk: ViewContext, box: Box, playing: LessonPlayer) -> int:
@@ -38,7 +38,7 @@ def draw_step(desk: ViewContext, box: Box, playing: LessonPlayer) -> int:
 
 
 def foot_height(desk: ViewContext) -> int:
-    """Return the height of the buttons below a step."""
+    """Return the height in pixels of the row of buttons below a lesson's step."""
     return desk.canvas.px(BUTTON + 6)
 
 
@@ -59,9 +59,9 @@ def _draw_question(desk: ViewContext, x: int, y: int, width: int, playing: Lesso
 
 
 def _draw_answer(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer, index: int, answer: str) -> int:
-    """Draw an answer as a button as high as its text.
+    """Draw an answer to a lesson's question as a button that is as high as its text.
 
-    After the question was answered, mark the right answer and the chosen one.
+    After the user has answered, mark the right answer and the user's answer.
     """
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.px
     question = playing.step.question
@@ -124,7 +124,7 @@ def _why_not(playing: LessonPlayer, command: str) -> str:
 
 
 def draw_over_maps(desk: ViewContext, plan: Layout, playing: LessonPlayer) -> None:
-    """Draw the step as a card at the bottom of the maps, for windows without a sidebar."""
+    """Draw the lesson's step as a card at the bottom of the maps, for windows without a sidebar."""
     canvas, px = desk.canvas, desk.canvas.px
     if not plan.panels:
         return

@@ -1,4 +1,4 @@
-"""Drawing of all panels of a scene (frame, map and numbers of each) and of the bars around them."""
+"""Drawing of all panels of the window (frame, map and numbers of each) and of the bars around the panels."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,7 +8,7 @@ from ui.model.run import Panel
 from ui.panels import agent_panel, badges, bridges, overlay, sidebar, top_bar, transport
 from ui.panels.desk import ViewContext
 
-NUMBERS = "numbers"  # group of cached regions (see Canvas.part) that show the current tick or numbers of that tick
+NUMBERS = "numbers"  # name of the group of cached regions that must show numbers of the same tick (see Canvas.part)
 Indicator = Callable[[int, int], int]
 """Callback that draws the recording indicator, right-aligned at x and centred at y, and returns its left edge."""
 
@@ -18,7 +18,7 @@ def _no_tool_preview(panel: Panel) -> ToolPreview:
 
 
 def draw_panels(desk: ViewContext, hand: Callable[[Panel], ToolPreview] = _no_tool_preview) -> None:
-    """Draw all panels of the scene.
+    """Draw all panels of the window: header, map, texts on the map, and numbers.
 
     Args:
         desk: View context.
@@ -43,8 +43,8 @@ def draw_panels(desk: ViewContext, hand: Callable[[Panel], ToolPreview] = _no_to
         if panel.key in compared:
             badges.draw_map_badge(desk.canvas, boxes.map, compared[panel.key], panel.branch)
         bridges.draw(desk, boxes, panel)
-        # If only the map was redrawn in this frame, clip to the map, because the border outside is still on screen
-        # from the last redraw of the panel.
+        # If only the map was redrawn in this frame, clip to the map.
+        # The border outside the map is still on screen from the last redraw of the panel.
         with desk.canvas.clipped(boxes.whole if is_panel_drawn else boxes.map):
             agent_panel.draw_over(desk, boxes, panel)
         desk.canvas.renewed.append(boxes.map)

@@ -1,16 +1,16 @@
-"""Mark of a panel: its number on the colour of its lines in the charts; the key with that number focuses the panel."""
+"""Mark of a panel: the panel's number on the colour of its lines in charts; that number key focuses the panel."""
 
 from ui.draw.theme import SERIES, Colour
 from ui.widgets.canvas import Canvas
 
-WIDTH, HEIGHT = 16, 18  # size of the mark in design units
+WIDTH, HEIGHT = 16, 18  # width and height of a panel's mark, in design units
 
 _BLACK, _WHITE = (0, 0, 0), (255, 255, 255)
-_MAX_DARK_LUMINANCE = 0.18  # luminance below which white text has more contrast than black text
+_MAX_DARK_LUMINANCE = 0.18  # relative luminance of a background below which white text has more contrast than black
 
 
 def draw(canvas: Canvas, left: int, middle: int, place: int) -> int:
-    """Draw the mark of the panel with index `place` and return its right edge."""
+    """Draw the mark of the panel with index `place`, and return the right edge of the mark."""
     px = canvas.px
     colour = SERIES[place % len(SERIES)]
     canvas.fill((left, middle - px(HEIGHT) // 2, px(WIDTH), px(HEIGHT)), colour, 3)
@@ -21,7 +21,7 @@ def draw(canvas: Canvas, left: int, middle: int, place: int) -> int:
 
 
 def ink_on(ground: Colour) -> Colour:
-    """Return black or white, whichever has more contrast with the background."""
+    """Return the text colour, black or white, that has more contrast with a background colour."""
     return _WHITE if luminance(ground) < _MAX_DARK_LUMINANCE else _BLACK
 
 

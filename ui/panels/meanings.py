@@ -42,7 +42,7 @@ STEP = "Dot in a cell, in slow motion: the cell that was expanded last"
 
 
 def draw(desk: ViewContext, box: Box) -> int:
-    """Draw the legend and return its bottom, to which the sidebar can be scrolled."""
+    """Draw the legend, and return its bottom edge, so that the sidebar knows how far it can scroll."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, _ = box
     canvas.hline(x, y, width)
@@ -102,13 +102,13 @@ def meanings(desk: ViewContext) -> list[tuple[str, str]]:
 
 
 def _terrain(desk: ViewContext) -> list[tuple[str, str]]:
-    """Return key and meaning of the kinds of terrain on the map."""
+    """Return (key, meaning) of each kind of terrain that occurs on the map."""
     seen = terrain_of(desk.scene.run.world.grid).kinds
     return [(f"terrain:{name}", text) for name, (bit, text) in TERRAIN.items() if seen & bit]
 
 
 def _groups(desk: ViewContext) -> list[tuple[str, str]]:
-    """Return key and meaning of the cell groups that the agents on screen use, even if they are empty in this tick."""
+    """Return (key, meaning) of each group of cells that agents on screen use, even if it is empty in this tick."""
     names = {name for panel in desk.scene.shown_panels if panel.mind for name in panel.mind.agent.groups}
     return [(f"groups:{name}", text) for name, text in GROUPS.items() if name in names]
 
@@ -119,7 +119,7 @@ def _shows_cell_numbers(desk: ViewContext) -> bool:
 
 
 def hot_panels(desk: ViewContext) -> int:
-    """Return how many panels on screen show a heat map."""
+    """Return the number of panels on screen that show a heat map."""
     return sum(
         desk.scene.cells[panel.key].bands.size > 0 for panel in desk.scene.shown_panels if panel.key in desk.scene.cells
     )

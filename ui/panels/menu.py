@@ -8,7 +8,7 @@ from ui.model.menu import Action, Menu
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 
-LINE, HEAD, PAD = 26, 24, 6  # heights of an item and of the title, and padding, in design units
+LINE, HEAD, PAD = 26, 24, 6  # height of an item, height of the title, and padding of the menu, in design units
 
 
 def draw(desk: ViewContext) -> None:
@@ -37,7 +37,7 @@ def draw(desk: ViewContext) -> None:
 
 
 def choosing(desk: ViewContext, menu: Menu, action: Action) -> Callable[[], None]:
-    """Return a callback that closes the menu and then runs an action, because the action may open another menu."""
+    """Return a callback that first closes the menu and then runs an action, which may open another menu."""
     return partial(_close_and_run, desk, menu, action)
 
 

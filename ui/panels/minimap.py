@@ -34,17 +34,17 @@ Go = Callable[[PanelKey, float, float], None]
 
 
 def _nothing() -> None:
-    """Do nothing: a minimap reacts to drags, but a press on it must not reach the map."""
+    """Do nothing. As callback of a press on a minimap, it keeps the press away from the map below."""
 
 
 @dataclass
 class _CachedPicture:
-    """Cached picture of a minimap."""
+    """Cached picture of a minimap, with the inputs from which it was drawn."""
 
     picture: pygame.Surface
-    look: object  # cache key of the appearance: theme, size in pixels, and generation of the session
-    version: int  # version counter of the map at the last redraw
-    at: float  # time of the last redraw in seconds
+    look: object  # cache key of the appearance: theme, size in pixels, and generation counter of the session
+    version: int  # version counter of the map's cells at the time of drawing
+    at: float  # time of drawing, in seconds of time.monotonic()
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Minimap:
     """Minimaps of all panels, with a cache of their pictures."""
 
     kept: dict[Shows, _CachedPicture] = field(default_factory=dict)
-    # Whether a picture was redrawn in this frame; other outdated pictures then wait for the next frame
+    # Whether a minimap was redrawn in this frame; then other outdated minimaps wait for the next frame
     _has_redrawn: bool = False
 
     def draw(self, desk: ViewContext, go: Go) -> None:
@@ -123,7 +123,7 @@ def is_wanted(desk: ViewContext, boxes: PanelBoxes, camera: Camera) -> bool:
 
 
 def _part(desk: ViewContext, box: Box, boxes: PanelBoxes, camera: Camera) -> pygame.Rect:
-    """Return the visible part of the map as a rectangle on the minimap."""
+    """Return the part of the map that a panel shows, as a rectangle on its minimap in window pixels."""
     map_width, map_height = desk.scene.map_size
     (x0, y0), (x1, y1) = camera.to_map(0, 0), camera.to_map(boxes.map[2], boxes.map[3])
     sx, sy = box[2] / map_width, box[3] / map_height

@@ -1,4 +1,4 @@
-"""Speech bubble with a note over the map, and a line from the bubble to the cell or number that the note is about."""
+"""Speech bubble with a note (an explanation for beginners), and a line to the cell or number that the note is about."""
 
 import pygame
 
@@ -10,22 +10,22 @@ from ui.panels import pointing
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 
-WIDTH, MIN_WIDTH, PAD, LINE = 290, 200, 12, 20  # sizes of the bubble and height of a line, in design units
+# Width, minimum width and padding of the bubble, and height of a line of text, in design units
+WIDTH, MIN_WIDTH, PAD, LINE = 290, 200, 12, 20
 
 
 class NoteBubble:
-    """Bubble of the current note; it remembers its edge of the map (top or bottom), so that it does not jump."""
+    """Bubble of the current note. It remembers whether it is at the top or bottom of the map, so as not to jump."""
 
     def __init__(self) -> None:
-        # (note, rectangle of the map, whether the note is at the bottom of the map) in the last frame
+        # (note, rectangle of the map, whether the bubble was at the bottom of the map) in the last frame
         self._side: tuple[Note, Box, bool] | None = None
 
     def draw(self, desk: ViewContext, note: Note) -> None:
         """Draw a note at the upper or lower edge of the map, whichever is farther from the target of the note.
 
-        A note that would cover most of a small map is drawn outside the map.
-
-        The note stays at that edge while its target moves, until it would cover the target.
+        The note stays at that edge while its target moves, until it would cover the target. A note that would cover
+        most of a small map is drawn outside the map.
         """
         found = next((p for p in desk.scene.panels() if p[0].view.label == note.points_at.agent), None)
         target = _target(desk, *found, note) if found is not None else None
@@ -39,13 +39,13 @@ class NoteBubble:
         if pygame.Rect(box).inflate(2 * ring, 2 * ring).collidepoint(target):
             self._side = note, around, not is_low
             box = _place(desk, around, note.text, not is_low)
-        # Draw the line only inside the map; elsewhere it would cross other parts of the window.
+        # Draw the line to the target only inside the map, because outside it would cross other parts of the window.
         if contains(around, target) and contains(around, box[:2]):
             _draw_line(desk, box, target, ring)
         _draw_bubble(desk, box, note)
 
     def _is_at_bottom(self, note: Note, around: Box, target: tuple[int, int]) -> bool:
-        """Return whether the note is at the bottom of the map; a note that was already drawn keeps its edge."""
+        """Return whether to draw a note at the bottom of the map; a note that is already on screen keeps its edge."""
         if self._side is None or self._side[:2] != (note, around):
             _, top, _, height = around
             self._side = note, around, target[1] < top + height // 2 or target[1] > top + height
@@ -53,7 +53,7 @@ class NoteBubble:
 
 
 def _draw_line(desk: ViewContext, box: Box, target: tuple[int, int], ring: int) -> None:
-    """Draw the line from the note to the ring around its target."""
+    """Draw a line from the edge of the note to the ring around the note's target."""
     x, y, width, height = box
     edge = min(max(target[0], x), x + width), min(max(target[1], y), y + height)
     way = pygame.Vector2(edge) - pygame.Vector2(target)
@@ -90,9 +90,9 @@ def _lines(desk: ViewContext, text: str, width: int) -> list[str]:
 
 
 def _place(desk: ViewContext, around: Box, text: str, is_low: bool) -> Box:
-    """Return the box of a note: on the map, or if the map is too small, at the bottom of the sidebar.
+    """Return the rectangle of a note: on the map, or if the map is too small, at the bottom of the sidebar.
 
-    Without a sidebar, the note goes to the left or right of the map.
+    If there is no sidebar either, the rectangle is to the left or right of the map.
     """
     px = desk.canvas.px
     left, top, room, height = around
@@ -118,7 +118,7 @@ def _height(desk: ViewContext, text: str, width: int) -> int:
 
 
 def _beside(desk: ViewContext, around: Box, text: str) -> Box:
-    """Return the box of a note to the right of a small map, or to the left of the map if there is more room."""
+    """Return the rectangle of a note to the right of a small map, or to its left if there is more room."""
     px, window = desk.canvas.px, desk.canvas.surface.get_width()
     left, top, room, _ = around
     right = left + room + px(PAD)

@@ -1,4 +1,4 @@
-"""Overlays of the window: messages, tooltip, the dimming behind a dialog, and the hint if there is no agent."""
+"""Overlays of the window: messages, tooltip, the dimming behind a dialog, and a hint while there is no agent."""
 
 import time
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from ui.model.layout import Box, Layout
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import Canvas
 
-TOOLTIP_DELAY_S = 0.5  # seconds that the pointer rests on a control before its tooltip appears
-CORNER = 16  # side in design units of the squares saved under the corners of a dialog; larger than any corner radius
+TOOLTIP_DELAY_S = 0.5  # seconds that the pointer must rest on a control before the tooltip of the control appears
+CORNER = 16  # side of the squares of pixels saved under a dialog's corners in design units, above any corner radius
 
 
 def draw_messages(desk: ViewContext, plan: Layout) -> None:
@@ -26,7 +26,7 @@ def draw_messages(desk: ViewContext, plan: Layout) -> None:
         lines = canvas.wrap_lines(text, min(px(720), width - px(60)), 14)
         wide = max(canvas.text_width(line, 14) for line in lines) + px(28)
         high = len(lines) * px(20) + px(14)
-        if index and bottom - high < top + height * 2 // 3:  # leave out older messages to keep the map visible
+        if index and bottom - high < top + height * 2 // 3:  # leave out older messages, so that the map stays visible
             return
         box = (left + (width - wide) // 2, bottom - high, wide, high)
         canvas.fill(box, palette.text, 8)
@@ -79,7 +79,7 @@ def dim(desk: ViewContext, boxes: Sequence[Box] | None = None) -> None:
         return
     rects = [pygame.Rect(box) for box in dict.fromkeys(boxes)]
     for rect in rects:
-        # Dim each area only once, because the dim layer is translucent: drawn twice, it would dim the area twice.
+        # Skip rectangles inside other rectangles, because drawing the translucent layer twice dims an area twice.
         if not any(other is not rect and other.contains(rect) for other in rects):
             surface.blit(veil, rect, rect)
 
@@ -93,7 +93,7 @@ def _dim_layer(size: tuple[int, int], colour: Colour) -> pygame.Surface:
 
 
 class Corners:
-    """Pixels under the corners of dialogs, saved to restore them in the next frame.
+    """Pixels of the window under the corners of dialogs, saved to restore them in the next frame.
 
     The rounded corners of a dialog are partly transparent. While the window rests, its pixels are kept from frame to
     frame, and corners drawn over the corners of the last frame would become more opaque in every frame.
@@ -115,12 +115,12 @@ class Corners:
             for x in (card.left, card.right - side):
                 for y in (card.top, card.bottom - side):
                     piece = pygame.Rect(x, y, side, side).clip(surface.get_rect())
-                    # The rectangle is empty if the dialog is larger than the window and this corner is outside.
+                    # The square is empty if the dialog is larger than the window, so that this corner is outside.
                     if piece.width and piece.height:
                         self._saved_pixels.append((surface.subsurface(piece).copy(), piece.topleft))
 
     def put_back(self, surface: pygame.Surface) -> None:
-        """Restore the pixels saved in the last frame."""
+        """Restore the pixels that were saved under the dialogs' corners in the last frame."""
         for piece, position in self._saved_pixels:
             surface.blit(piece, position)
 
@@ -145,14 +145,14 @@ class Tooltip:
 
 
 def panel_area(plan: Layout) -> Box:
-    """Return the area between the bars, in which panels are laid out."""
+    """Return the area of the window between the bars and the sidebar, in which the panels are laid out."""
     top = plan.top_bar[3]
     right_bar = plan.sidebar or plan.sidebar_handle
     return 0, top, right_bar[0] if right_bar else plan.size[0], (plan.transport[1] or plan.size[1]) - top
 
 
 def draw_no_agents(desk: ViewContext, box: Box) -> None:
-    """Draw a hint and a button in the panel area if there is no agent."""
+    """Draw a hint and the button "Add an agent" in the area of the panels, because there is no agent."""
     canvas = desk.canvas
     canvas.fill(box, desk.palette.window)
     x, y = box[0] + box[2] // 2, box[1] + box[3] // 2

@@ -21,17 +21,17 @@ from ui.panels import mark
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import Canvas, HitRegion
 
-ICON, ICON_GAP, ICONS = 20, 2, 2  # side of a button, gap between buttons (both in design units), and number of buttons
+ICON, ICON_GAP, ICONS = 20, 2, 2  # side of an icon button and gap between them in design units, and number of buttons
 PREPARING = "preparing"
 _PREPARING_TIP = "Its kernels are being compiled, which happens once; all agents wait for it"
 _CROWD_TIP = "All agents of this crowd: sort them, and follow one"
-STATE_PAD = 16  # padding of the chip around a state, left and right together, in design units
-STATE_GAP = 8  # gap to the left of the state, in design units
-NAME_GAP = 7  # gap to the right of the name, in design units
-MIN_NAME = 24  # minimum width of a shortened name in design units; a shorter name is not recognisable
-# Minimum width in design units of a shortened name if chips next to it distinguish the agent
+STATE_PAD = 16  # padding left and right (together) of the text in the chip with the agent's state, in design units
+STATE_GAP = 8  # gap to the left of the chip with the agent's state, in design units
+NAME_GAP = 7  # gap to the right of the agent's name, in design units
+MIN_NAME = 24  # minimum width of a shortened name in design units; a narrower name is left out as unrecognisable
+# Minimum width in design units of a shortened name if chips next to the name distinguish the agent from others
 MIN_LABEL = 40
-MAX_LABEL = 110  # maximum width in design units reserved for a name; buttons use the remaining width
+MAX_LABEL = 110  # maximum width in design units that is reserved for a name before buttons get the remaining width
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class _Chip:
     tip: str
     key: str = ""
     is_on: bool = True
-    tells_apart: bool = False  # whether this value distinguishes the agent from another agent
+    tells_apart: bool = False  # whether the value in this chip distinguishes the agent from another agent
 
 
 def draw(desk: ViewContext, box: Box, panel: Panel, place: int) -> None:
@@ -88,7 +88,7 @@ def _draw_two_rows(
     words = wording.LONG_STATES if fits_long else wording.SHORT_STATES
     end = _draw_state(desk, panel, margin, right, below, words) - px(STATE_GAP)
     chips = _draw_chips(canvas, chips, margin, end, below)
-    # Chips that distinguish the agent and do not fit into the second row are drawn next to the name, or in its place.
+    # Draw chips that distinguish the agent, but do not fit into the second row, next to the name or instead of it.
     if chips and chips[0].tells_apart and _shares_name(desk, panel):
         chips_width = _distinguishing_width(desk, panel, chips, right - left, right)
         icons = _icon_capacity(desk, right - left - chips_width - px(MIN_NAME + NAME_GAP)) if is_pointed else 0
@@ -124,7 +124,7 @@ def _draw_one_row(
     fits_long = name + _max_state_width(desk, panel, wording.LONG_STATES) - short <= free
     words = wording.LONG_STATES if fits_long else wording.SHORT_STATES
     right = _draw_state(desk, panel, left, right, middle, words) - px(STATE_GAP)
-    if not are_icons_last:  # buttons that appear under the pointer replace the name, so that the state does not move
+    if not are_icons_last:  # draw buttons that appear on hover in the name's place, so that the state does not move
         right = _draw_icons(desk, right, middle, panel, icons)
     left = _draw_name(desk, panel, left, right - chips_width, row)
     _draw_chips(canvas, chips, left, right, middle)
@@ -180,8 +180,8 @@ def _label_width(canvas: Canvas, view: WalkerView) -> int:
 def _draw_name(desk: ViewContext, panel: Panel, left: int, right: int, row: tuple[int, int]) -> int:
     """Draw the agent's label, and return the left edge of the space to its right.
 
-    A long label is shortened. If there is room, the name of the algorithm is drawn after a label that does not contain
-    it.
+    A long label is shortened. If the label does not contain the name of the algorithm, and there is room, that name is
+    drawn after the label.
     """
     canvas, view, middle = desk.canvas, panel.view, row[0] + row[1] // 2
     room = right - left - canvas.px(NAME_GAP)
@@ -200,7 +200,7 @@ def _draw_name(desk: ViewContext, panel: Panel, left: int, right: int, row: tupl
 
 
 def _icon_count(desk: ViewContext, panel: Panel, room: int, is_pointed: bool) -> int:
-    """Return how many buttons to draw.
+    """Return the number of icon buttons to draw in the header.
 
     Usually the buttons get the space that the name leaves. While the pointer is over the header, the name may be
     shortened to MIN_LABEL to make room for buttons, or replaced by a single button.
@@ -213,12 +213,12 @@ def _icon_count(desk: ViewContext, panel: Panel, room: int, is_pointed: bool) ->
 
 
 def _icon_capacity(desk: ViewContext, room: int) -> int:
-    """Return how many buttons fit into a width."""
+    """Return the number of icon buttons that fit into a width; 0 in pictures, which have no buttons."""
     return 0 if desk.is_picture else min(ICONS, max(0, room // desk.canvas.px(ICON + ICON_GAP)))
 
 
 def _draw_icons(desk: ViewContext, right: int, middle: int, panel: Panel, count: int) -> int:
-    """Draw the first `count` buttons right-aligned and return the new right edge."""
+    """Draw the first `count` icon buttons right-aligned, and return the right edge of the space to their left."""
     edit = partial(desk.edit_agent, panel.key)
     icons = (
         ("edit", "dots", edit, _CROWD_TIP if panel.crowd else "Agent and all its parameters", "edit_agent"),
@@ -232,7 +232,7 @@ def _draw_icons(desk: ViewContext, right: int, middle: int, panel: Panel, count:
 def _last_icon(desk: ViewContext, panel: Panel) -> "tuple[str, str, partial[None], str, str]":
     """Return the button at the right end: it removes the agent, or in a maximised panel shows all panels again.
 
-    A maximised panel has no button to remove the agent, because users would click its cross to close the view.
+    A maximised panel has no button to remove the agent, because users would click the cross to leave this view.
     """
     if desk.state.is_maximised:
         return "restore", "restore", partial(desk.run, "maximise"), "Back to all panels", "maximise"
@@ -247,7 +247,7 @@ def _change_algorithm(desk: ViewContext, panel: Panel, step: int) -> None:
 def _icon(
     desk: ViewContext, spot_id: str, right: int, middle: int, shape: str, action: "partial[None]", tip: str, key: str
 ) -> int:
-    """Draw a small icon button that ends at `right`, and return the right edge of the button to its left."""
+    """Draw a small icon button whose right edge is `right`, and return the right edge for the next button."""
     canvas = desk.canvas
     side = canvas.px(ICON)
     box = (right - side, middle - side // 2, side, side)
@@ -293,7 +293,7 @@ def _icon(
 
 
 def state_colour(canvas: Canvas, view: WalkerView) -> Colour:
-    """Return the colour of an agent's state: arrived, a warning, or the accent colour."""
+    """Return the colour of an agent's state: one for arrived, one for warnings, else the accent colour."""
     palette = canvas.palette
     if view.status is Status.AT_GOAL:
         return palette.arrived
@@ -320,17 +320,17 @@ def _state_text(desk: ViewContext, panel: Panel, words: tuple[str, ...]) -> str:
 
 
 def _max_state_width(desk: ViewContext, panel: Panel, words: tuple[str, ...]) -> int:
-    """Return the width of the chip for the longest of the given states and the current state, in pixels."""
+    """Return the width in pixels that the chip needs for the longest of the given states and the current state."""
     canvas, present, crowd = desk.canvas, _state_text(desk, panel, words), panel.crowd
     possible = words if crowd is None else (state_of(crowd.numbers.count, crowd.numbers.count),)
     return max(canvas.text_width(word, 12) for word in (*possible, present)) + canvas.px(STATE_PAD)
 
 
 def _draw_state(desk: ViewContext, panel: Panel, left: int, right: int, middle: int, words: tuple[str, ...]) -> int:
-    """Draw the state in a rounded chip that ends at `right`.
+    """Draw the agent's state in a rounded chip whose right edge is `right`.
 
     Returns:
-        Left edge of the width reserved for the longest state.
+        Left edge of the width that is reserved for the longest state.
     """
     canvas, text = desk.canvas, _state_text(desk, panel, words)
     room = min(canvas.text_width(text, 12), right - left - canvas.px(STATE_PAD))
@@ -394,7 +394,7 @@ def _step(desk: ViewContext, key: PanelKey, param: Param, step: int) -> None:
 
 
 def _change_by_click(desk: ViewContext, key: PanelKey, param: Param) -> None:
-    """Change a parameter after a click: toggle it, set its next choice, or open the editor for a number."""
+    """Handle a click on a parameter's chip: toggle a boolean, select the next choice, or open the agent editor."""
     if not turning.flip_param(desk.session, key, param):
         desk.edit_agent(key)
 

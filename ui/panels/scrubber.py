@@ -16,9 +16,9 @@ from ui.model.wording import RunNames
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 
-MAX_HANDLES = 60  # maximum number of edits with a handle; of a longer script the latest edits have one
+MAX_HANDLES = 60  # maximum number of edits with a handle to drag them; if there are more, only the latest ones have one
 LEGEND, LEGEND_FROM = 16, 46  # height of the legend, and minimum height of a time line with a legend, in design units
-CLICK_REACH = 0.004  # share of the line's length; a shorter drag counts as a click, because hands shake
+CLICK_REACH = 0.004  # a drag over less than this fraction of the time line counts as a click, because hands shake
 
 NAMES = {
     MarkKind.EDIT: "edit",
@@ -41,7 +41,7 @@ def colour_of(desk: ViewContext, kind: MarkKind) -> Colour:
 
 
 def draw(desk: ViewContext, box: Box) -> None:
-    """Draw the bar with its marks, and below it the legend of the marks."""
+    """Draw the time line as a bar with marks of events, and below the bar the legend of the marks."""
     session = desk.session
     canvas, palette = desk.canvas, desk.palette
     px = canvas.px
@@ -72,7 +72,7 @@ def draw(desk: ViewContext, box: Box) -> None:
 
 
 def end_of(desk: ViewContext) -> int:
-    """Return the last tick of the time line."""
+    """Return the last tick of the time line: the end of the run or the current tick, but at least 1."""
     return max(desk.session.run.end, desk.session.tick, 1)
 
 
@@ -86,7 +86,7 @@ def _recorded_text(desk: ViewContext, end: int) -> str:
 
 
 def tick_at(desk: ViewContext, x: int) -> int:
-    """Return the tick at a horizontal position in the window, for the time line as last drawn."""
+    """Return the tick at a horizontal position in the window, by the position of the time line in the last frame."""
     left, _, width, _ = desk.state.time_bar
     return round(end_of(desk) * min(1.0, max(0.0, (x - left) / max(1, width))))
 
@@ -127,7 +127,7 @@ def _drag(desk: ViewContext, bar: Box, end: int, position: tuple[int, int]) -> N
 
 
 def _draw_marks(desk: ViewContext, session: Session, bar: Box, end: int) -> None:
-    """Draw marks of events, at most one of each kind per pixel column, so that long runs take no longer to draw."""
+    """Draw the marks of events, at most one of each kind per pixel column, so that long runs are drawn as fast."""
     surface = desk.canvas.surface
     px = desk.canvas.px
     timeline = session.run.timeline
@@ -147,7 +147,7 @@ def _draw_marks(desk: ViewContext, session: Session, bar: Box, end: int) -> None
                 surface.fill(ink, (left, y + inset, last - first + thick, height - 2 * inset))
             continue
         for column in (x + np.flatnonzero(is_marked)).tolist():
-            if kind is not MarkKind.ARRIVAL:  # triangle above the bar
+            if kind is not MarkKind.ARRIVAL:  # draw a triangle above the bar
                 size = px(5)
                 top = y - px(3)
                 pygame.draw.polygon(
@@ -158,7 +158,7 @@ def _draw_marks(desk: ViewContext, session: Session, bar: Box, end: int) -> None
 
 
 def _adjacent_runs(is_marked: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Return first and last column of each run of adjacent marks.
+    """Return (first column, last column) of each sequence of adjacent marked pixel columns.
 
     Adjacent marks are drawn as one rectangle, which is fast even if a crowd makes back-moves in almost every tick.
     """
@@ -167,7 +167,7 @@ def _adjacent_runs(is_marked: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def _draw_export(desk: ViewContext, bar: Box, end: int) -> None:
-    """Draw the range of ticks marked for export: brackets around it and a line below it."""
+    """Draw the range of ticks that is marked for export: brackets at its ends, and a line below the bar."""
     canvas, px, state = desk.canvas, desk.canvas.px, desk.state
     if state.mark_in is None and state.mark_out is None:
         return

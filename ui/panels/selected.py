@@ -15,11 +15,11 @@ from ui.model.selecting import Selecting
 from ui.model.selection import Lines, Piece, Selection
 from ui.panels.desk import ViewContext
 
-DASH = 5  # length of a dash in design units
-PACE = 20.0  # speed of the dashes in design units per second
-PIECE_ALPHA, TINT_ALPHA = 200, 90  # opacity of a floating piece and of a tint, from 0 to 255
+DASH = 5  # length of a dash of the outline, in design units
+PACE = 20.0  # speed at which the dashes move along the outline, in design units per second
+PIECE_ALPHA, TINT_ALPHA = 200, 90  # opacity of a floating piece and of tinted selected cells, from 0 to 255
 MAX_LINES = 1500  # maximum number of outline segments per panel; more segments would take too long in every frame
-_STRIP_LENGTH = 8192  # length of the image with dashes in pixels, longer than the sides of any window
+_STRIP_LENGTH = 8192  # length in pixels of the image of dashes that outlines are copied from; longer than any window
 
 
 def draw(desk: ViewContext, selecting: Selecting) -> None:
@@ -44,7 +44,7 @@ def draw(desk: ViewContext, selecting: Selecting) -> None:
 
 
 def _first_pixels(cell: float | npt.NDArray[np.int32], origin: float, zoom: float) -> npt.NDArray[np.int64]:
-    """Return the first pixel of columns (or rows) of cells, by the formula of `left_of` in ui/draw/kernels/paint.py."""
+    """Return the first pixel of each column (or row) of cells, as `left_of` in ui/draw/kernels/paint.py does."""
     return np.ceil((np.asarray(cell) - origin) * zoom - 0.5).astype(np.int64)
 
 
@@ -52,10 +52,10 @@ def _first_pixels(cell: float | npt.NDArray[np.int32], origin: float, zoom: floa
 
 
 def _draw_outline(desk: ViewContext, area: Box, camera: Camera, selection: Selection) -> None:
-    """Draw the outline of a selection as straight segments, each blitted from one long strip of dashes.
+    """Draw the dashed outline of a selection as straight segments.
 
-    One blit draws all dashes of a segment, however many there are. If there are more than MAX_LINES segments, the cells
-    are tinted instead.
+    Each segment is one blit from a long strip of dashes, because a blit per dash would take too long. If there are more
+    than MAX_LINES segments, the selected cells are tinted instead.
     """
     px, palette, surface = desk.canvas.px, desk.palette, desk.canvas.surface
     dash, width = max(2, px(DASH)), max(1, px(2))
@@ -74,7 +74,7 @@ def _draw_outline(desk: ViewContext, area: Box, camera: Camera, selection: Selec
 
 
 def _visible_segments(lines: Lines, camera: Camera, size: tuple[int, int], width: int) -> list[list[int]]:
-    """Return the visible segments as [pixel across, first pixel along, length along].
+    """Return the visible segments of an outline as [pixel across, first pixel along, length along].
 
     Args:
         lines: Segments in cells as rows of (position across, begin, end).
@@ -124,14 +124,14 @@ def _draw_cells(
 
 
 def _seen(offset: float, zoom: float, count: int, pixels: int) -> tuple[int, int]:
-    """Return the visible columns (or rows) of the image as (first, end), without `end`."""
+    """Return the visible columns or rows of an image with one pixel per cell, as (first, end) without `end`."""
     first, end = int(np.floor(-offset)), int(np.ceil(pixels / zoom - offset))
     return max(0, first), min(count, end)
 
 
 @lru_cache(maxsize=4)
 def _picture(piece: Piece, palette: Palette, has_edges: bool) -> pygame.Surface:
-    """Return the image of a piece in the colours of the map.
+    """Return the image of a floating piece of map, one pixel per cell, in the colours of the map.
 
     Args:
         piece: Piece to draw.

@@ -11,7 +11,7 @@ LINES = (
 
 
 def draw(desk: ViewContext, x: int, y: int, width: int) -> int:
-    """Draw the buttons if the Select tool is chosen or cells are selected, and return the bottom."""
+    """Draw the buttons if the Select tool is chosen or cells are selected, and return the bottom of the section."""
     canvas, state = desk.canvas, desk.state
     if state.tool != "select" and state.selection is None:
         return y

@@ -12,7 +12,7 @@ from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 from ui.widgets.scrolling import MIN_THUMB, ScrollBar
 
-SCROLLS = 15  # width in design units kept free at the right, so that text never touches the scroll bar
+SCROLLS = 15  # width in design units that is kept free at the right, so that no text touches the scroll bar
 TABS = (
     ("layers", "Layers", tab_layers.draw),
     ("edit", "Edit", tab_edit.draw),
@@ -60,7 +60,7 @@ def draw_handle(desk: ViewContext, box: Box) -> None:
 
 
 def _draw_code(desk: ViewContext, box: Box) -> Box:
-    """Draw the pseudocode of the focused agent at the bottom in slow motion, and return the remaining box."""
+    """In slow motion, draw the focused agent's pseudocode at the bottom of a box; return the rest of the box."""
     found = code_card.reading_of(desk)
     if found is None:
         return box
@@ -105,7 +105,7 @@ def _draw_lesson(desk: ViewContext, box: Box, playing: LessonPlayer) -> None:
 
 
 def _draw_body(desk: ViewContext, box: Box, key: str, draw_tab: Callable[[ViewContext, Box], int]) -> int:
-    """Draw the chosen tab or a lesson's step and return the bottom; content that is too high scrolls by mouse wheel."""
+    """Draw the chosen tab or a lesson's step in a box, scrolled if it is higher than the box, and return its bottom."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
     canvas.spot(HitRegion("sidebar", box, None, wheel=partial(scroll, desk, key)))

@@ -1,11 +1,11 @@
-"""Stepper: a value between a minus and a plus button, also changed by the mouse wheel."""
+"""Stepper control: a value between a minus and a plus button; the mouse wheel changes the value too."""
 
 from collections.abc import Callable
 from functools import partial
 
 from ui.widgets.canvas import Canvas, HitRegion
 
-_BUTTON_WIDTH, _VALUE_WIDTH, _HEIGHT = 22, 46, 28  # sizes of the parts of a stepper in design units
+_BUTTON_WIDTH, _VALUE_WIDTH, _HEIGHT = 22, 46, 28  # widths of a button and of the value, and height, in design units
 
 
 def width(canvas: Canvas) -> int:
@@ -21,10 +21,10 @@ def draw(
     tip: str,
     key: str = "",
 ) -> None:
-    """Draw a stepper.
+    """Draw a stepper: the minus button, the value and the plus button.
 
     Args:
-        canvas: Target of the drawing.
+        canvas: Canvas to draw on.
         spot_id: Id of the hit region around the value, and prefix of the ids of the buttons.
         right_top: Top right corner in pixels.
         text: Value as text.

@@ -15,13 +15,13 @@ from ui.widgets.canvas import Canvas, HitRegion
 COLUMNS = ("suboptimality", "back_moves", "revisits", "expansions")
 """Keys of the measures shown in the sidebar."""
 
-COLUMN_GAP = 10  # gap between columns in design units
+COLUMN_GAP = 10  # gap between two columns of the table, in design units
 
-WHOSE = 36  # height in design units of the text about crowds, which has at most two lines
+WHOSE = 36  # height in design units of two lines of text, which say whose line a crowd has in the charts
 
 
 def draw(desk: ViewContext, box: Box) -> int:
-    """Draw the tab and return its bottom."""
+    """Draw the tab and return the bottom of its content."""
     x, y, width, height = box
     px = desk.canvas.px
     y = _draw_table(desk, x, y, width)
@@ -50,7 +50,7 @@ def draw(desk: ViewContext, box: Box) -> int:
 
 
 def _draw_shown_agents(desk: ViewContext, x: int, y: int, width: int) -> int:
-    """Draw the sentences that name the agent of each crowd shown in the charts."""
+    """Draw one sentence per crowd that says which agent of the crowd the charts show."""
     for text in charts.whose(desk.session.run.panels):
         box = (x, y, width, desk.canvas.px(WHOSE))
         y += desk.canvas.wrapped(box, text, size=12, colour=desk.palette.dim) + desk.canvas.px(6)
@@ -58,7 +58,7 @@ def _draw_shown_agents(desk: ViewContext, x: int, y: int, width: int) -> int:
 
 
 def _draw_trials(desk: ViewContext, x: int, y: int, width: int) -> int:
-    """Draw the number of trials (walks from start to goal) if any agent keeps what it learned."""
+    """Draw the stepper for the number of trials (walks from start to goal), if any agent keeps what it learned."""
     if not any(panel.view.spec.keeps_h for panel in desk.session.run.panels):
         return y
     canvas = desk.canvas
@@ -108,7 +108,7 @@ def _draw_row_start(desk: ViewContext, panel: Panel, index: int, row: Box, names
 
 
 class _Column:
-    """Measure of all agents as text, and its width in pixels."""
+    """Column of the table: a measure of all agents as text, and the width of the column in pixels."""
 
     def __init__(self, canvas: Canvas, measure: Measure, views: list[WalkerView]) -> None:
         self.measure, self.heading = measure, _heading(measure)
@@ -126,13 +126,13 @@ def _value(measure: Measure, view: WalkerView) -> str:
 
 
 def _ends(widths: list[int], gap: int, right: int) -> list[int]:
-    """Return the right edge of each column; the last one ends at `right`."""
+    """Return the right edge of each column, for a table whose right edge is `right`."""
     before = accumulate(reversed(widths[1:]), lambda end, wide: end - wide - gap, initial=right)
     return list(before)[::-1]
 
 
 def _draw_reference(desk: ViewContext, x: int, y: int, width: int) -> int:
-    """Draw the optimal cost by which costs are divided: the computed cost, and the cost stated in a problem list."""
+    """Draw the optimal cost by which the agents' costs are divided, and the optimal cost that a problem list states."""
     canvas = desk.canvas
     if all(panel.view.has_own_ends for panel in desk.session.run.panels):
         text = "optimal: between the ends of each agent"

@@ -21,7 +21,7 @@ _SELECTING_HELP = (
 
 
 def draw(desk: ViewContext, box: Box) -> int:
-    """Draw the tab and return its bottom."""
+    """Draw the tab and return the bottom of its content."""
     x, y, width, _ = box
     y = _draw_tools(desk, x, y, width)
     y = selection_tab.draw(desk, x, y, width)
@@ -161,7 +161,7 @@ def _draw_switches(desk: ViewContext, x: int, y: int, width: int) -> int:
 
 
 def _draw_changes(desk: ViewContext, x: int, y: int, width: int) -> int:
-    """Draw the random changes of the papers: on or off, percentage of cells, and interval."""
+    """Draw the controls of random changes of the map as in the papers: on or off, percentage of cells, interval."""
     canvas = desk.canvas
     px = canvas.px
     changes = desk.session.run.world.random_changes
@@ -190,7 +190,7 @@ def _draw_changes(desk: ViewContext, x: int, y: int, width: int) -> int:
 
 
 def _draw_tick_ms(desk: ViewContext, x: int, y: int, width: int) -> int:
-    """Draw the time limit in milliseconds that all agents share in a tick, as in a game."""
+    """Draw the control for the time limit per tick in milliseconds, which all agents share as in a game."""
     canvas, limit = desk.canvas, desk.session.run.world.tick_ms
     px = canvas.px
     y = desk.heading(x, y, "Milliseconds a tick, all agents together")
@@ -218,7 +218,7 @@ RULE_TIPS = {
 
 
 def _draw_movement(desk: ViewContext, x: int, y: int, width: int) -> int:
-    """Draw the movement rule and the cost of a diagonal move; a change of either restarts the run."""
+    """Draw the controls for the movement rule and the cost of a diagonal move; a change of either restarts the run."""
     canvas, movement = desk.canvas, desk.session.run.world.grid.movement
     px = canvas.px
     canvas.text((x + width, y), "begins the run again", size=12, colour=desk.palette.dim, align="right")
@@ -237,7 +237,7 @@ def _draw_movement(desk: ViewContext, x: int, y: int, width: int) -> int:
 
 
 def _draw_rules(desk: ViewContext, x: int, y: int, width: int) -> int:
-    """Draw name, size and movement rule of the map, and how the mouse edits."""
+    """Draw a text with name, size and movement rule of the map, and with help for editing by mouse."""
     grid = desk.session.run.world.grid
     canvas = desk.canvas
     canvas.hline(x, y, width)

@@ -1,4 +1,4 @@
-"""Sidebar tab that inspects one cell: why every agent made its last move, and what it knows about the cell."""
+"""Sidebar tab that inspects one cell: why each agent made its last move, and what the agent knows about the cell."""
 
 import math
 
@@ -21,7 +21,7 @@ LETTERS = {".": "free", "G": "grass", "S": "swamp", "B": "free", "W": "water", "
 
 
 def draw(desk: ViewContext, box: Box) -> int:
-    """Draw the tab and return its bottom."""
+    """Draw the tab and return the bottom of its content."""
     x, y, width, _ = box
     canvas, palette = desk.canvas, desk.palette
     cell = desk.inspected_cell()
@@ -50,7 +50,7 @@ def _have_own_goals(desk: ViewContext) -> bool:
 
 
 def _distance_facts(desk: ViewContext, panel: Panel, cell: int) -> list[tuple[str, str]]:
-    """Return the true distance to the agent's goal as a list of one (name, value), if agents have different goals."""
+    """Return [(name, value)] with the true distance to the agent's goal; [] if all agents have the same goal."""
     if not _have_own_goals(desk) or panel.mind is None:
         return []
     distance = desk.true_distance(panel, cell)
@@ -101,12 +101,12 @@ def _number(value: float) -> str:
 
 
 def cell_facts(panel: Panel, cell: int, level: int = 0) -> list[tuple[str, str]]:
-    """Return (name, value) of everything that an agent knows about a cell.
+    """Return everything that an agent knows about a cell, as (name, value) texts.
 
     Args:
         panel: Panel of the agent.
         cell: Index of the cell.
-        level: Level of the abstraction, see shown_regions().
+        level: Level of the map abstraction whose region is returned; 0 for the level on which the agent works.
     """
     view, grid = panel.view, panel.snapshot.grid
     facts = [("visits", f"{int(view.visits[cell]):,}")]
@@ -136,7 +136,7 @@ def cell_facts(panel: Panel, cell: int, level: int = 0) -> list[tuple[str, str]]
 
 
 def _database_facts(agent: AgentView, cell: int, level: int) -> list[tuple[str, str]]:
-    """Return (name, value) of what the agent's prepared data contains about a cell."""
+    """Return what an agent's prepared data contains about a cell, as (name, value) texts."""
     facts = [("subgoal", f"number {i + 1}") for i in np.flatnonzero(agent.waypoints == cell).tolist()]
     if agent.depths is not None and agent.depths[cell]:
         facts.append(("depth", str(int(agent.depths[cell]))))
@@ -155,13 +155,16 @@ def _database_facts(agent: AgentView, cell: int, level: int) -> list[tuple[str, 
 
 
 def data_lines(agent: AgentView) -> list[str]:
-    """Return sentences about an agent's prepared data: size, cost of building it, and expected coverage of problems."""
+    """Return sentences about an agent's prepared data: its size, the cost of building it, and its expected coverage."""
     lines = [_data_line(data) for data in agent.prepared if data.build_expansions]
     return [*lines, *_coverage_lines(agent)]
 
 
 def _coverage_lines(agent: AgentView) -> list[str]:
-    """Return how many records are expected to fit a random problem, as a sentence, for an agent with records."""
+    """Return [sentence] that says how many records of an agent's database are expected to fit a random problem.
+
+    Return [] for an agent without such a database.
+    """
     percent = agent.numbers.get("pairs climbed, %")
     if percent is None:
         return []
@@ -183,7 +186,7 @@ def _size(count: int) -> str:
 def _draw_agent(
     desk: ViewContext, row: tuple[int, int, int], panel: Panel, index: int, facts: list[tuple[str, str]]
 ) -> int:
-    """Draw the section of one agent and return its bottom.
+    """Draw the section of one agent and return the bottom of the section.
 
     Args:
         desk: View context.

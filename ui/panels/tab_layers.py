@@ -1,4 +1,4 @@
-"""Sidebar tab with the layers and their marks (the legend), and the heat map; layers of other agents are at the end."""
+"""Sidebar tab with the layers, the heat map and the legend; layers that no agent on screen uses are at the end."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -46,7 +46,7 @@ CROWD_HEAT = "a crowd has visits; click an agent for its own"
 
 
 def draw(desk: ViewContext, box: Box) -> int:
-    """Draw the tab and return its bottom."""
+    """Draw the tab and return the bottom of its content."""
     x, y, width, height = box
     px = desk.canvas.px
     heat_height = px(150)
@@ -62,7 +62,7 @@ def draw(desk: ViewContext, box: Box) -> int:
 
 
 def _draw_keep(desk: ViewContext, box: Box) -> int:
-    """Draw the button that stores the present view as the user's default, and return the top of what follows."""
+    """Draw the button that stores the present view as the user's default, and return the top of the next section."""
     px = desk.canvas.px
     desk.canvas.button(
         "keep_view",
@@ -77,7 +77,7 @@ def _draw_keep(desk: ViewContext, box: Box) -> int:
 
 
 def _draw_others(desk: ViewContext, box: Box, layers: Sequence[Layer]) -> int:
-    """Draw the layers that do not apply to any agent on screen, and return the bottom."""
+    """Draw the layers that do not apply to any agent on screen, and return the bottom of their list."""
     if not layers:
         return box[1]
     canvas, px = desk.canvas, desk.canvas.px
@@ -88,7 +88,7 @@ def _draw_others(desk: ViewContext, box: Box, layers: Sequence[Layer]) -> int:
 
 
 def _draw_rows(desk: ViewContext, first: Box, layers: Iterable[Layer]) -> int:
-    """Draw one row per layer and return the bottom."""
+    """Draw one row per layer and return the bottom of the last row."""
     px = desk.canvas.px
     x, y, width, row = first
     for layer in layers:
@@ -120,7 +120,7 @@ def highest_level(desk: ViewContext) -> int:
 
 
 def _draw_level(desk: ViewContext, box: Box, top: int) -> None:
-    """Draw the slider for the abstraction level of the regions: the level that each agent uses, or one for all."""
+    """Draw the slider for the abstraction level whose regions are drawn: each agent's own level, or one for all."""
     canvas, px = desk.canvas, desk.canvas.px
     x, y, width, height = box
     level = min(desk.scene.layers.region_level, top)
@@ -142,7 +142,7 @@ def _draw_level(desk: ViewContext, box: Box, top: int) -> None:
 
 
 def _draw_heat(desk: ViewContext, box: Box) -> int:
-    """Draw the choice of heat maps, their options and the colour bar, and return the top of what follows."""
+    """Draw the choice of heat maps, their options and the colour bar, and return the top of the next section."""
     canvas = desk.canvas
     x, y, width, _ = box
     px = canvas.px
@@ -166,7 +166,7 @@ def _draw_heat(desk: ViewContext, box: Box) -> int:
 
 
 def _why_not(desk: ViewContext, kind: str) -> str:
-    """Return the reason why no heat map is visible."""
+    """Return the reason why no panel shows a heat map although one is chosen."""
     if desk.scene.hides_heat:
         return HIDDEN_HEAT
     has_crowd = any(panel.crowd is not None for panel in desk.scene.shown_panels)
@@ -174,7 +174,7 @@ def _why_not(desk: ViewContext, kind: str) -> str:
 
 
 def _draw_heat_options(desk: ViewContext, x: int, y: int, width: int) -> None:
-    """Draw the names of the heat map's scale (linear or logarithmic) and of its colours; a click changes either."""
+    """Draw the heat map's scale (linear or log) and the name of its colours; a click on either switches to the next."""
     canvas = desk.canvas
     heat = desk.scene.layers.heat
     right = x + width
@@ -233,13 +233,13 @@ def _draw_compared(desk: ViewContext, box: Box) -> None:
 
 
 def next_heat(desk: ViewContext) -> None:
-    """Switch to the next kind of heat map."""
+    """Show the next kind of heat map in all panels, or no heat map after the last kind."""
     kinds = list(HEAT_KINDS)
     desk.scene.layers.show_heat(kinds[(kinds.index(desk.scene.layers.heat.kind) + 1) % len(kinds)])
 
 
 def next_colours(desk: ViewContext) -> None:
-    """Switch to the next colours of heat maps."""
+    """Show heat maps in the next of the available sets of colours."""
     names = HEAT_MAPS
     after = names[(names.index(desk.scene.layers.heat.colours) + 1) % len(names)]
     desk.scene.layers.heat = replace(desk.scene.layers.heat, colours=after)

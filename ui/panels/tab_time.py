@@ -12,7 +12,7 @@ from ui.model.wording import RunNames
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 
-MAX_DEEDS = 200  # maximum number of lines listed; of a longer script the latest lines are shown
+MAX_DEEDS = 200  # maximum number of listed lines of the script; of a longer script, the latest lines are listed
 BUTTONS = (
     ("branch", "Branch"),
     ("split_policy", "Split"),
@@ -24,7 +24,7 @@ BUTTONS = (
 
 
 def draw(desk: ViewContext, box: Box) -> int:
-    """Draw the tab and return its bottom."""
+    """Draw the tab and return the bottom of its content."""
     x, y, width, _ = box
     session = desk.session
     y = desk.heading(x, y, "Branches")
@@ -52,7 +52,7 @@ def tree_order(session: Session) -> list[tuple[int, Branch]]:
 
 
 def _draw_branch(desk: ViewContext, session: Session, x: int, y: int, width: int, branch: Branch, depth: int) -> int:
-    """Draw a row with check box, name and the tick at which the branch left its parent.
+    """Draw the row of a branch: check box, name, and the tick at which the branch left its parent.
 
     Returns:
         Top of the next row.
@@ -130,7 +130,7 @@ def _draw_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
 
 
 def _draw_divergence(desk: ViewContext, session: Session, x: int, y: int, width: int) -> int:
-    """Draw a warning if the digests of the run differ from the stored ones, and return the top of what follows."""
+    """Draw a warning if the run differs from the saved run (other digests), and return the top of the next section."""
     tick = session.run.timeline.diverged
     if tick is None:
         return y
@@ -178,7 +178,7 @@ def _draw_script(desk: ViewContext, session: Session, x: int, y: int, width: int
 def _draw_script_line(
     desk: ViewContext, session: Session, x: int, y: int, width: int, deed: ScriptEntry, complaint: str
 ) -> int:
-    """Draw a line of the script: what was done and when, with buttons to move, repeat or delete it.
+    """Draw a line of the script: an edit with its tick, and buttons to move, repeat or delete the edit.
 
     Returns:
         Top of the next line.

@@ -25,11 +25,11 @@ DROPPED_FIRST = ("theme", "generate", "record", "gallery", "save_session", "help
 The keyboard shortcuts on the buttons are left out before any button; the button Open is always shown.
 """
 
-MIN_TITLE = 90  # minimum width of the title in design units
+MIN_TITLE = 90  # minimum width that the buttons leave for the title of the file, in design units
 
 
 def draw(desk: ViewContext, box: Box, indicator: Callable[[int, int], int] | None = None) -> None:
-    """Draw the bar.
+    """Draw the bar: program name, title of the open file, buttons, and the recording indicator if there is one.
 
     Args:
         desk: View context.
@@ -74,7 +74,7 @@ def _draw_title(desk: ViewContext, left: int, right: int, box: Box) -> None:
 
 
 def _draw_movement(desk: ViewContext, left: int, right: int, box: Box) -> int:
-    """Draw the movement rule if it is not the default rule, as a single word if there is no room for more."""
+    """Draw the movement rule if it is not the default rule; if there is no room for its description, draw its name."""
     canvas, movement = desk.canvas, desk.session.run.world.grid.movement
     if movement == USUAL:
         return left
@@ -87,7 +87,7 @@ def _draw_movement(desk: ViewContext, left: int, right: int, box: Box) -> int:
 
 
 def _draw_divergence(desk: ViewContext, left: int, right: int, box: Box) -> int:
-    """Draw a warning while the open run differs from the saved one."""
+    """Draw a warning if the open run differs from the saved run."""
     canvas, found = desk.canvas, desk.session.run.timeline.divergence
     if found is None:
         return left
@@ -108,7 +108,7 @@ def _draw_divergence(desk: ViewContext, left: int, right: int, box: Box) -> int:
 
 
 def _draw_buttons(desk: ViewContext, left: int, right: int, middle: int) -> int:
-    """Draw as many buttons as fit, right-aligned, and return their left edge."""
+    """Draw as many buttons as fit, right-aligned, and return the left edge of the leftmost button."""
     canvas = desk.canvas
     height = canvas.px(28)
     buttons, has_keys = _fitting(desk, right - left - canvas.px(MIN_TITLE))
@@ -122,7 +122,7 @@ def _draw_buttons(desk: ViewContext, left: int, right: int, middle: int) -> int:
 
 
 def _fitting(desk: ViewContext, room: int) -> tuple[list[tuple[str, str]], bool]:
-    """Return the buttons that fit into a width, and whether their shortcuts fit too."""
+    """Return (command, label) of the buttons that fit into a width, and whether their shortcuts fit too."""
     shown = list(BUTTONS)
     for has_keys, dropped in ((True, ""), (False, ""), *((False, command) for command in DROPPED_FIRST)):
         shown = [button for button in shown if button[0] != dropped]

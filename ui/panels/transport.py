@@ -1,4 +1,4 @@
-"""Bar at the bottom: time, speed, budget, and "run until"."""
+"""Bar at the bottom with the controls of the run: play and step, time line, speed, budget, and "run until"."""
 
 import math
 from functools import partial
@@ -19,8 +19,8 @@ UNTIL = (
     ("until_arrival", "arrival"),
     ("until_tick", "tick ..."),
 )
-MAX_BUDGET = 4096  # largest budget of the slider, in expansions per tick
-MAX_NAMED = 3  # maximum number of agents named in the tooltip of the budget
+MAX_BUDGET = 4096  # largest budget that the slider can set, in expansions per tick
+MAX_NAMED = 3  # maximum number of agents that the tooltip of the budget names
 SLIDER = 150  # width of a slider in design units
 UNTIL_ROW = 26  # height of a row of "run until" buttons in design units
 MIN_UNTIL = 130  # minimum width of the "run until" buttons in design units, if the time line has a row of its own
@@ -45,7 +45,7 @@ def draw(desk: ViewContext, box: Box) -> None:
         if left + px(22 + SLIDER) + kept > right:
             break
         left = part(desk, left + px(22), y, height)
-    # If the time line has no row of its own, it is below the "run until" buttons, which then have one row.
+    # If the time line has no row of its own, it is drawn below the "run until" buttons, which then have one row.
     rows = (height - px(6)) // px(UNTIL_ROW) if has_time_row else 1
     if right - left > px(90):
         _draw_until(desk, left + px(22), right, y, rows)
@@ -147,7 +147,7 @@ def _draw_speed(desk: ViewContext, left: int, y: int, height: int) -> int:
 
 
 def _draw_slow_motion(desk: ViewContext, left: int, y: int, width: int) -> None:
-    """Draw the button for slow motion, which shows the progress within the tick while it is on."""
+    """Draw the button for slow motion; while slow motion is on, its label is the progress within the tick."""
     canvas, is_on = desk.canvas, desk.player.is_slow_motion
     label = "slow motion" if not is_on or desk.player.reveal is None else _slow_motion_progress(desk)
     canvas.button(
@@ -163,7 +163,7 @@ def _draw_slow_motion(desk: ViewContext, left: int, y: int, width: int) -> None:
 
 
 def _slow_motion_progress(desk: ViewContext) -> str:
-    """Return the progress of slow motion within the tick, for the agent with the most expansions in it."""
+    """Return the progress of slow motion as text, for the agent with the most expansions in the tick."""
     most = desk.player.last_expansions
     return f"expansion {min(desk.player.reveal or 0, most):,} of {most:,}"
 
@@ -192,7 +192,7 @@ def _draw_budget(desk: ViewContext, left: int, y: int, height: int) -> int:
 
 
 def _budget_tip(desk: ViewContext) -> str:
-    """Return which agents the shared budget affects, or why it affects none."""
+    """Return the tooltip of the budget: which agents use the shared budget, or why it cannot be changed."""
     if reason := desk.disabled_reason("raise_budget"):
         return reason
     sharing = turning.sharing_budget(desk.session)
@@ -207,7 +207,7 @@ def _budget_tip(desk: ViewContext) -> str:
 
 
 def _draw_until(desk: ViewContext, left: int, right: int, y: int, rows: int) -> None:
-    """Draw the buttons for "run until", as many as fit into `rows` rows."""
+    """Draw as many "run until" buttons as fit into `rows` rows."""
     canvas, px = desk.canvas, desk.canvas.px
     x, top, size = left, y + px(6), px(22)
     x += canvas.text((x, top + size // 2), "run until", size=12, colour=desk.palette.dim, middle=True) + px(8)

@@ -17,10 +17,9 @@ def draw(desk: ViewContext, x: int, y: int, width: int, panel: Panel) -> int:
 
 
 def sentence(desk: ViewContext, panel: Panel) -> str:
-    """Return the explanation of an agent's last move, cached for each snapshot.
+    """Return the explanation of an agent's last move, cached until the snapshot or the shown agent changes.
 
-    The explanation is cached because finding a fork takes as many steps as the path to it has, too many for every
-    frame.
+    Finding the cell where an old and a new path fork takes as many steps as the paths have, too many for every frame.
     """
     mind = panel.mind
     if mind is None or desk.session.run.is_seeking:
