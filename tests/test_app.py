@@ -1076,13 +1076,13 @@ def test_the_legend_keeps_closed_where_a_panel_has_no_heat():
 @pytest.mark.parametrize(
     ("kind", "heat", "hint"),
     [
-        ("tb-wa", "learned", "no agent here learns"),
+        ("tb-wa", "learned", "None of these agents learns"),
         ("lrta", "learned", None),
-        ("lrta", "g", "no search has begun"),
-        ("lrta", "expansions", "no search has begun"),
+        ("lrta", "g", "No search has started yet"),
+        ("lrta", "expansions", "No search has started yet"),
         ("tb-wa", "g", None),
         ("tb-wa", "expansions", None),
-        ("tb-wa", "difference", "there is only one panel"),
+        ("tb-wa", "difference", "There is only one panel"),
         ("tb-wa", "visits", None),
     ],
 )

@@ -225,7 +225,7 @@ def test_a_meter_shows_the_milliseconds_of_a_crowd_wherever_its_numbers_stand(
     assert app.window.scene.layout.panels[0].has_side == is_beside
     (panel, _), *_ = crowds_of(app.session.run)
     spot = app.window.canvas.spot_named(f"meter:{panel.key}")
-    assert spot is not None and spot.tip.startswith("milliseconds of a tick")
+    assert spot is not None and spot.tip.startswith("Milliseconds per tick")
 
 
 def test_units_cheaper_than_optimal_are_among_the_bars() -> None:
@@ -304,7 +304,7 @@ def test_charts_are_of_the_unit_that_is_followed_and_say_so() -> None:
     place = session.panel_of(key)
     assert place not in {line.place for line in charts.lines_of(app.window.desk, cost)}
     (hint,) = charts.whose(session.run.panels)
-    assert "point at a unit" in hint
+    assert "point at an agent" in hint
     for follow, how in ((session.run.pick, "followed"), (session.run.point_at, "pointed at")):
         session.run.pick(key, None)
         follow(key, 3)

@@ -544,7 +544,7 @@ def test_typing_filters_and_a_path_is_gone_to(host: FakeHost, folder: Path) -> N
     assert dialog.folder == folder / "maps" and dialog.text == ""
     host.type("../none.map")
     host.press("Return")
-    assert host.paths == [] and "there is no" in dialog.problem
+    assert host.paths == [] and "There is no file" in dialog.problem
     host.clear_field()
     host.type("../two.map")
     host.press("Return")
@@ -553,7 +553,7 @@ def test_typing_filters_and_a_path_is_gone_to(host: FakeHost, folder: Path) -> N
 
 def test_a_name_that_is_not_there_is_told_with_the_nearest_and_stays(host: FakeHost, folder: Path) -> None:
     dialog = open_file(host, folder)
-    for text, words in (("nosuchthing", "there is no 'nosuchthing' here"), ("twu.map", "did you mean 'two.map'")):
+    for text, words in (("nosuchthing", "Nothing here matches 'nosuchthing'"), ("twu.map", "did you mean 'two.map'")):
         host.type(text)
         host.press("Return")
         assert host.dialog is dialog and dialog.folder == folder and dialog.text == text
@@ -614,11 +614,11 @@ def test_names_that_will_not_do_are_told(host: FakeHost, folder: Path) -> None:
     dialog = save_file(host, folder)
     host.clear_field()
     host.press("Return")
-    assert dialog.problem == "a name is missing"
+    assert dialog.problem == "Enter a file name"
     host.type("nowhere/a")
     assert dialog.problem == ""
     host.press("Return")
-    assert "there is no folder" in dialog.problem and host.calls == []
+    assert "There is no folder" in dialog.problem and host.calls == []
 
 
 def test_text_is_cut_and_pasted(host: FakeHost, folder: Path) -> None:
@@ -733,7 +733,7 @@ def test_a_name_must_be_one(host: FakeHost) -> None:
     assert isinstance(dialog, TextPrompt)
     host.clear_field()
     press_button(host, "OK")
-    assert host.dialog is dialog and dialog.note.text == "expected a name, got none" and dialog.focused is dialog.field
+    assert host.dialog is dialog and dialog.note.text == "Enter a name" and dialog.focused is dialog.field
     host.type("lazy")
     assert dialog.note.text == ""
     host.press("Return")
@@ -920,7 +920,7 @@ def test_the_comparison_is_exported(host: FakeHost, tmp_path: Path) -> None:
     assert isinstance(dialog.inner, SaveFile)
     host.press("Return")
     assert dialog.inner is None and host.dialog is dialog
-    assert [path.suffix for path in tmp_path.iterdir()] == [".csv"] and host.said[0].startswith("wrote A title- with")
+    assert [path.suffix for path in tmp_path.iterdir()] == [".csv"] and host.said[0].startswith("Saved A title- with")
 
 
 def test_a_table_that_cannot_be_written_is_told_in_its_dialog(host: FakeHost, tmp_path: Path) -> None:
@@ -1443,7 +1443,7 @@ def test_a_folder_is_typed_or_chosen_and_a_wrong_one_is_told(host: FakeHost, tmp
     host.clear_field()
     host.type(str(tmp_path / "no" / "such"))
     host.press("Tab")
-    assert host.settings.recordings == "" and "there is no folder" in dialog.problem
+    assert host.settings.recordings == "" and "There is no folder" in dialog.problem
     field.set(str(tmp_path / "new"))
     dialog.confirm()
     assert host.settings.recordings == str(tmp_path / "new") and host.dialog is None, "it is made when it is needed"

@@ -296,7 +296,7 @@ def test_the_sheet_says_which_agents_keep_budgets_of_their_own(sheet: Experiment
     session.do(SetBudget(5, key.agent))
     sheet.rebuild()
     labels = [control.text for control in sheet.controls if isinstance(control, Text)]
-    assert f"Budgets, but not of {session.run.panels[1].view.label} (5)" in labels
+    assert f"Budgets, except for {session.run.panels[1].view.label} (5)" in labels
     sheet._set_budgets("4")
     sheet._start()
     assert sheet.study is not None and {point.budget for point in sheet.study.points} == {4, 5}
@@ -306,7 +306,7 @@ def test_the_sheet_says_which_agents_go_without_which_budgets(sheet: ExperimentS
     """While budgets are typed, while it runs and after it: nobody has to miss a row of the table."""
     agent_edits.add(sheet.host.session, AgentConfig("tba", label="halves"))
     agent_edits.add(sheet.host.session, AgentConfig("delayed-astar", params={"share": 0.5}))
-    told = "Not run, as the budget is too small: halves with k 1, Delayed A* with k 1"
+    told = "Not run, because the budget is too small: halves with k 1, Delayed A* with k 1"
     for text, words in (("1 9", told), ("9", ""), ("1 x", ""), ("1 9", told)):
         sheet._set_budgets(text)
         assert sheet.left_out.text == words
@@ -334,12 +334,12 @@ def test_the_example_of_a_sweep_can_be_typed(spec: AgentSpec) -> None:
     example = sheets.example_of(spec.params)
     assert bool(example) == any(param.kind in (int, float) for param in spec.params)
     if example:
-        assert len(read_axis(example.removeprefix("such as "), spec).values) > 1
+        assert len(read_axis(example.removeprefix("e.g. "), spec).values) > 1
 
 
 def test_an_example_is_not_taken_for_an_entry(sheet: ExperimentSheet) -> None:
     hints = [control.element.placeholder_text for control in sheet.controls if isinstance(control, Field)]
-    assert hints[-1] == "such as budget: 1 4 16 64"
+    assert hints[-1] == "e.g. budget: 1 4 16 64"
     sheet._start()
     assert sheet.study is not None and not sheet.study.sketch.sweep
 

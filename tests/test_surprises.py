@@ -117,7 +117,7 @@ def test_the_button_at_the_end_of_a_maximised_panel_leads_back(size: tuple[int, 
     assert len(app.window.scene.panels()) == 1
     assert not any(other.id.startswith("remove:") for other in app.window.canvas.spots)
     button = spot(app, "restore")
-    assert (button.tip, button.key) == ("Back to all panels", "X")
+    assert (button.tip, button.key) == ("Show all panels", "X")
     click(app, middle(button.box))
     assert len(app.window.scene.panels()) == 2 and len(app.session.run.panels) == 2
     assert spot(app, "remove:").tip == "Remove this agent"

@@ -243,7 +243,7 @@ def test_where_no_journal_can_be_written_nothing_else_is_said(app: App, monkeypa
     monkeypatch.setattr(os, "write", lambda file, line: fails_as_a_full_disk())
     app.session.do(EditCells(blocked=(5, 6)))
     break_draw(app, monkeypatch)
-    assert "is not kept in a journal" in app.window.dialogs.dialog.text and "save the session" in (
+    assert "could not be written to the journal" in app.window.dialogs.dialog.text and "save the session" in (
         app.window.dialogs.dialog.text
     )
 

@@ -199,7 +199,7 @@ def test_a_name_of_nothing_but_invisible_characters_is_missing(app: App, monkeyp
     press(app, pygame.K_BACKSPACE)
     paste(app, "\u202e\u200b", monkeypatch)
     press(app, pygame.K_RETURN)
-    assert dialog.problem == "a name is missing"
+    assert dialog.problem == "Enter a file name"
 
 
 @pytest.mark.parametrize("label", INVISIBLE)

@@ -28,7 +28,7 @@ _SUMMARY_HEIGHT = 72  # height of the summary of the algorithm, in design units
 _LOW_HEIGHT = 330
 """Minimum height of the dialog's area, in design units, with a summary; a lower area has more room for the form."""
 
-OWN_BUDGET = Param("own_budget", bool, False, "off: the budget that all agents share")
+OWN_BUDGET = Param("own_budget", bool, False, "off: the agent uses the shared budget")
 
 
 class AgentEditor(FormDialog):
@@ -56,7 +56,7 @@ class AgentEditor(FormDialog):
         self._place = host.session.panel_of(panel) if panel is not None else 0
         self._generation = host.session.generation
         self.title = "Add an agent" if self.is_new else "Agent"
-        self.hint = "" if self.is_new else f"panel {self._place + 1}; changes work at once"
+        self.hint = "" if self.is_new else f"panel {self._place + 1}; changes apply immediately"
         super().__init__(host)
 
     def _card_rect(self) -> pygame.Rect:
@@ -227,7 +227,7 @@ class AgentEditor(FormDialog):
         They are shown in this dialog instead of over the maps.
         """
         messages = self.host.session.told.messages
-        problem = " ".join(messages[said:]) or "refused"
+        problem = " ".join(messages[said:]) or "The change was refused"
         del messages[said:]
         return problem
 

@@ -48,7 +48,7 @@ class ComparisonTable(Dialog):
             selected=self._selected,
             sort_by=self.sort_by,
             sorted_by=self._sorted,
-            empty="no agent on this map",
+            empty="No agent on this map",
         )
         self.add(self.rows)
         self.add_footer(
@@ -66,7 +66,9 @@ class ComparisonTable(Dialog):
             text += f", optimal cost {optimal:,.2f}"
         if session.run.scenario.listed_optimal is not None:
             text += f" (listed: {session.run.scenario.listed_optimal:,.2f})"
-        self.set_title(self.title, f"{text}.  Left and right choose a column, the arrows in the head show more")
+        self.set_title(
+            self.title, f"{text}.  Left and Right select a column; the arrows in the header show more columns"
+        )
 
     def _items(self) -> list[Item]:
         session = self.host.session
@@ -133,7 +135,7 @@ class ComparisonTable(Dialog):
         host = self.host
 
         def save(path: Path) -> None:
-            host.say(f"wrote {write(host.session, path).name}")
+            host.say(f"Saved {write(host.session, path).name}")
 
         name = f"{host.session.run.scenario.title}{what}"
         self.ask(lambda inner: SaveFile(inner, "Export as CSV", tables.CSV_SUFFIX, name, save))

@@ -17,18 +17,16 @@ class CrashedQuestion(Question):
     def __init__(self, host: Host, take_up: Callable[[Saved, Path], None], crashed: Sequence[Crashed]) -> None:
         self.take_up, self.crashed = take_up, list(crashed)
         latest, *others = self.crashed
-        text = (
-            f"A session that was open until {_time(latest)} can be taken up again, with every edit up to its last tick."
-        )
+        text = f"The session that was open until {_time(latest)} can be restored with all edits up to its last tick."
         answers: list[Answer] = [("Later", _nothing, ""), ("Discard", partial(discard, latest.path), "danger")]
         before = next((other for other in others if latest.is_of_same_program(other)), None)
         if before is not None:
-            text += f" It was begun again at {_time(before)}; the run before that can be taken up instead."
-            answers.append(("The run before", partial(self._restore_session, before), ""))
+            text += f" Its run was restarted at {_time(before)}; the run before the restart can be restored instead."
+            answers.append(("Previous run", partial(self._restore_session, before), ""))
         if len(others) > (before is not None):
-            text += " Older ones are offered after it."
+            text += " Older sessions are offered afterwards."
         answers.append(("Restore", partial(self._restore_session, latest), "main"))
-        super().__init__(host, "Backmove did not end as it should", text, answers)
+        super().__init__(host, "Backmove did not close properly", text, answers)
 
     def _restore_session(self, chosen: Crashed) -> None:
         path = chosen.path

@@ -17,7 +17,7 @@ from ui.widgets.lists import Col, Item, Rows
 _REFRESH_S = 0.5  # seconds between two updates of the list
 _CHART_HEIGHT = 110  # height of the histogram of costs, in design units
 _BAR_COUNT = 40  # number of bars of the histogram of costs
-_SEARCH_HINT = "12: agent 12    or words of the state: no path, on its way"
+_SEARCH_HINT = "12: agent 12    or part of a state: no path, on its way"
 _LIST_KEYS = (pygame.K_UP, pygame.K_DOWN, pygame.K_PAGEUP, pygame.K_PAGEDOWN)
 _STATE_NAMES = {
     Status.ACTIVE: "on its way",
@@ -69,13 +69,13 @@ class CrowdList(Dialog):
             selected=self._selected,
             sort_by=self.sort_by,
             sorted_by=self._sorted,
-            empty="nobody like this is in the crowd",
+            empty="No agent matches",
         )
         self.controls = [self.field, self.rows, self.chart, label, self.count]
         buttons = self.add_footer(
-            ("Follow nobody", self._stop_following, ""),
+            ("Stop following", self._stop_following, ""),
             ("Close", self.cancel, ""),
-            ("Follow this one", self.confirm, "main"),
+            ("Follow agent", self.confirm, "main"),
         )
         self.follow_button = buttons[-1]
         self._say()
@@ -158,18 +158,18 @@ class CrowdList(Dialog):
         crowd, palette, px = self._present_crowd(), pen.palette, pen.px
         width, height = pen.surface.get_size()
         ratios = crowd.numbers.ratios if crowd else np.zeros(0)
-        pen.text((0, 0), "Cost / optimal of those that have arrived", size=13, colour=palette.dim)
+        pen.text((0, 0), "Cost / optimal of the agents that have arrived", size=13, colour=palette.dim)
         plot = (0, px(20), width, height - px(38))
         pen.fill(plot, mix(palette.surface, palette.window, 0.7), 5)
         if not ratios.size:
-            pen.text((width // 2, height // 2), "nobody yet", size=13, colour=palette.dim, align="centre", middle=True)
+            pen.text((width // 2, height // 2), "None yet", size=13, colour=palette.dim, align="centre", middle=True)
             return
         low, top = ends_of(ratios)
         counts, _ = np.histogram(ratios, _BAR_COUNT, (low, top))
         _draw_bars(pen, plot, counts)
         pen.text((0, height - px(15)), wording.ratio(low), size=12, face="mono", colour=palette.dim)
         pen.text((width, height - px(15)), wording.ratio(top), size=12, face="mono", colour=palette.dim, align="right")
-        pen.text((width, 0), f"most {counts.max():,}", size=12, face="mono", colour=palette.dim, align="right")
+        pen.text((width, 0), f"max {counts.max():,}", size=12, face="mono", colour=palette.dim, align="right")
 
 
 def ends_of(ratios: npt.NDArray[np.float64]) -> tuple[float, float]:

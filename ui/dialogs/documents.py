@@ -73,7 +73,7 @@ class Documents:
             else:
                 self.host.show(OwnAgentQuestion(self.host, path, partial(self._trust_and_add, path)))
         except ConfigError as error:
-            self.host.complain(error, f"{printable(Path(path).name)} cannot run")
+            self.host.complain(error, f"{printable(Path(path).name)} cannot be run")
 
     def _trust_and_add(self, path: str) -> None:
         own_files.trust(path)
@@ -84,7 +84,7 @@ class Documents:
         try:
             self.own_agents.look()
         except ConfigError as error:
-            self.host.complain(error, "What was saved cannot run; the version before goes on")
+            self.host.complain(error, "The saved file cannot be run; its previous version stays in use")
 
     def open_example(self, path: str | os.PathLike[str]) -> None:
         """Open an example of the gallery, after asking about unsaved edits, and start it."""
@@ -166,7 +166,7 @@ class Documents:
         if needs_data(agents_of(scenario)):
             job = Job(lambda job: prepare(scenario, job.told))
             self.host.work(
-                "Computing what the agents need", job, lambda done: self._begin(scenario, keeps_view=keeps_view)
+                "Preparing data for the agents", job, lambda done: self._begin(scenario, keeps_view=keeps_view)
             )
         else:
             self._begin(scenario, keeps_view=keeps_view)
@@ -185,7 +185,7 @@ class Documents:
         world = self.session.run.world
         ground, ends = grid.copy(), (world.start, world.goal)  # copy the map, because the run may edit it meanwhile
         job = Job(lambda job: prepare_agents(agents, ground, ends, job.told))
-        title = "Computing what the agents need" if len(agents) > 1 else "Computing what the agent needs"
+        title = "Preparing data for the agents" if len(agents) > 1 else "Preparing data for the agent"
         self.host.work(title, job, lambda done: go_on())
 
     def _begin(self, scenario: Scenario, *, keeps_view: bool = False) -> None:
@@ -244,5 +244,5 @@ class Documents:
     def _save_session_to(self, path: Path, then: Callable[[], None]) -> None:
         self.session.path = saving.save(self.session, path, self.dressing.as_view())
         self.desk.settings.remember(self.session.path)
-        self.desk.say(f"saved {self.session.path.name}")
+        self.desk.say(f"Saved {self.session.path.name}")
         then()

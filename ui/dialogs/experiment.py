@@ -25,8 +25,8 @@ from ui.widgets.forms import ParamForm
 from ui.widgets.lists import Col, Item, Rows
 
 LIST, PAIRS = "problem list", "random pairs"
-COUNT = Param("problems", int, 40, "how many, each walked by every agent with every budget", 1, 5000)
-SEED = Param("seed", int, 1, "another seed, other problems", 0, 10_000)
+COUNT = Param("problems", int, 40, "every agent solves each of them with every budget", 1, 5000)
+SEED = Param("seed", int, 1, "another seed gives other problems", 0, 10_000)
 COLUMNS = (
     Col("Setting"),
     Col("k", 56, "right", "mono"),
@@ -45,7 +45,7 @@ _REFRESH_S = 0.5  # seconds between two updates of the results
 
 class ExperimentSheet(FormDialog):
     title = "Experiment"
-    hint = "runs beside the window; what is done stays"
+    hint = "runs in the background; finished runs are kept"
     size = (1240, 700)
     command = "experiment"
 
@@ -78,7 +78,7 @@ class ExperimentSheet(FormDialog):
         plot = take_bottom(area, max(self.px(120), area.height * 11 // 20), self.px(12))
         columns = self._columns_within(area.width)
         items = self._items()
-        self.rows = Rows(self, area, columns, items, chosen=self.confirm, selected=self._chose, empty="no results yet")
+        self.rows = Rows(self, area, columns, items, chosen=self.confirm, selected=self._chose, empty="No results yet")
         self.add(self.rows)
         is_sweep = self.study is not None and bool(self.study.sketch.sweep)
         self.plot: Chart = (SweepTable if is_sweep else Plot)(self, plot)
@@ -106,15 +106,15 @@ class ExperimentSheet(FormDialog):
         for control in self.form.controls():
             self.add(control)
         walker = self.host.session.focused
-        name = walker.label if walker is not None else "nobody"
+        name = walker.label if walker is not None else "an agent"
         own = ", ".join(self._agents_with_budgets())
-        self._words(fields, f"Budgets, but not of {own}" if own else "Budgets")
+        self._words(fields, f"Budgets, except for {own}" if own else "Budgets")
         self._field(fields, self.budgets, self._set_budgets)
-        self._words(fields, f"Or a sweep: two parameters of {name}, with values")
+        self._words(fields, f"Or a sweep: values of two parameters of {name}")
         self._field(
             fields, self.sweep[0], self._set_first_axis, example_of(walker.spec.params if walker is not None else ())
         )
-        self._field(fields, self.sweep[1], self._set_second_axis, "such as budget: 1 4 16 64")
+        self._field(fields, self.sweep[1], self._set_second_axis, "e.g. budget: 1 4 16 64")
 
     def _words(self, area: pygame.Rect, words: str) -> None:
         self.add(Text(self, take_top(area, self.px(20)), words, role="dim", size=12))
@@ -153,7 +153,7 @@ class ExperimentSheet(FormDialog):
             self.complain("\n".join(error.problems))
             return
         except OSError as error:
-            self.complain(f"the experiment cannot be started: {error.strerror or error}")
+            self.complain(f"The experiment could not be started: {error.strerror or error}")
             return
         self.complain("")
         self.rebuild()
@@ -165,7 +165,7 @@ class ExperimentSheet(FormDialog):
             walker = session.focused
             configs = [] if walker is None else [AgentConfig(walker.spec.key, params=dict(walker.params))]
         if not configs:
-            raise ConfigError("there is no agent to experiment with")
+            raise ConfigError("There is no agent to run; add one")
         grid = session.run.scenario.grid
         rows = self.host.problems.rows if self.values["source"] == LIST and self.host.problems is not None else []
         return Sketch(
@@ -227,13 +227,15 @@ class ExperimentSheet(FormDialog):
         self.left_out.set(self._left_out_message(), "warning")
         self._shows_running_state = study is not None and study.is_running
         if study is None:
-            self.words.set("The agents of the panels, on problems of this map as it was at tick 0. Press Start.", "dim")
+            self.words.set(
+                "Press Start to run the agents of all panels on problems of this map, as it was at tick 0.", "dim"
+            )
         elif study.complaint:
             self.words.set(study.complaint.splitlines()[-1], "warning")
         elif study.is_running and not study.whole:
-            self.words.set("preparing: problems are drawn, kernels compiled", "text")
+            self.words.set("Preparing: generating problems and compiling kernels", "text")
         else:
-            state = "running" if study.is_running else "stopped" if study.was_cancelled else "done"
+            state = "Running" if study.is_running else "Stopped" if study.was_cancelled else "Done"
             failed = f", {study.failures:,} failed" if study.failures else ""
             left = f", about {study.left_s:.0f} s left" if study.is_running and study.done else ""
             self.words.set(f"{state}: {study.done:,} of {study.whole:,} runs{failed}{left}; {study.results}", "text")
@@ -252,7 +254,7 @@ class ExperimentSheet(FormDialog):
             f"{config.label or BY_KEY[config.kind].name} with k {' '.join(f'{k:,}' for k in budgets)}"
             for config, budgets in found
         ]
-        return f"Not run, as the budget is too small: {', '.join(names)}" if names else ""
+        return f"Not run, because the budget is too small: {', '.join(names)}" if names else ""
 
     # --- results ----------------------------------------------------------------------------------
 
@@ -284,7 +286,7 @@ class ExperimentSheet(FormDialog):
         if self.study is None:
             self._start()
         elif item is None:
-            self.complain("no run is there to be opened yet")
+            self.complain("There is no run to open yet")
         else:
             self.open(item.value)
 
@@ -315,12 +317,12 @@ def _item(point: Point, setting: str, is_on_front: bool) -> Item:
 
 
 def example_of(params: Iterable[Param]) -> str:
-    """Return a hint such as "such as weight: 1 2 4" for the first numeric parameter; "" if there is none."""
+    """Return a hint such as "e.g. weight: 1 2 4" for the first numeric parameter; "" if there is none."""
     for param in params:
         if param.kind not in (int, float):
             continue
         values = [factor * (float(param.default) or 1.0) for factor in _EXAMPLE_FACTORS]
         values = [value for value in values if param.high is None or value <= param.high]
         if len(values) > 1:
-            return f"such as {param.name}: {' '.join(f'{value:g}' for value in values)}"
+            return f"e.g. {param.name}: {' '.join(f'{value:g}' for value in values)}"
     return ""

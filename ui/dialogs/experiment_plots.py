@@ -15,7 +15,7 @@ from ui.widgets.controls import Painted
 from ui.widgets.holder import Holder
 from ui.widgets.lists import Rows
 
-HOW_TO_READ = "line, and blue above: no other is better in both; hollow: not all arrived; a click opens a run"
+HOW_TO_READ = "Line, and blue in the table: Pareto-optimal; hollow: not all agents arrived; click to open a run"
 _PLOT_MARGIN = 52  # space for the labels of the axes at the left of a plot and below a plot, in design units
 
 
@@ -91,7 +91,7 @@ class Plot(Chart):
         pen.fill((0, 0, width, height), pen.palette.raised, 4)
         points = [p for p in study.points if not isnan(p.cost) and p.work > 0.0] if study is not None else []
         if study is None or not points:
-            words = "cost / optimal against expansions / move: here, as results come"
+            words = "Cost / optimal against expansions / move will be shown here"
             _write(pen, (width // 2, height // 2), words, "centre", size=13, face="sans")
             return
         across, up = _Scale([p.work for p in points], 1.0), _Scale([p.cost for p in points], 1.0)
@@ -156,8 +156,8 @@ def _draw_axes(pen: Canvas, box: pygame.Rect, across: "_Scale", up: "_Scale") ->
         pen.fill((box.x, y, box.width, 1), pen.palette.edge)
         _write(pen, (box.x - pen.px(6), y), f"{value:g}", "right", size=11)
     foot = box.bottom + pen.px(30)
-    _write(pen, (box.right, foot), "expansions / move, pooled", "right", face="sans")
-    _write(pen, (box.x, foot), "cost / optimal, mean of runs, upwards", "left", face="sans")
+    _write(pen, (box.right, foot), "x: expansions / move (pooled)", "right", face="sans")
+    _write(pen, (box.x, foot), "y: cost / optimal (mean of runs)", "left", face="sans")
 
 
 def _write(
@@ -219,7 +219,7 @@ class SweepTable(Chart):
     def _words(self, first: Axis, second: Axis) -> str:
         if self.hot is not None:
             return self.words_of(self.hot)
-        return f"mean of cost / optimal; {first.name} down, {second.name} across; a click opens a run"
+        return f"Mean cost / optimal; rows: {first.name}, columns: {second.name}; click to open a run"
 
     def _draw_cell(self, pen: Canvas, box: Box, point: Point | None, costs: list[float]) -> None:
         palette = pen.palette

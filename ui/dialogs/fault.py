@@ -10,11 +10,11 @@ from ui.model.faults import Fault
 from ui.widgets.controls import Text
 
 _WIDTH = 560
-_KEPT = "Nothing is lost: what you did is kept in the journal."
-_NOT_KEPT_TEXT = "What you did is not kept in a journal, which cannot be written: save the session."
+_KEPT = "Nothing is lost: all your actions are in the journal."
+_NOT_KEPT_TEXT = "Your actions could not be written to the journal: save the session now."
 _ADVICE_TEXT = (
-    "The run stands still at the last tick that was whole. You can go on; if the window behaves oddly from now on, "
-    "save the session and start Backmove again. The report helps to mend the error: it holds no part of your files."
+    "The run is paused at its last complete tick. You can continue; if the window behaves oddly, save the session and "
+    "restart Backmove. The report helps to fix the error; it contains nothing of your files but the title."
 )
 
 
@@ -31,9 +31,9 @@ class FaultBox(Dialog):
 
     def build(self) -> None:
         self.add(Text(self, self.area, self.text, size=14))
-        copy = "Copied" if self.is_copied else "Copy the report"
+        copy = "Copied" if self.is_copied else "Copy report"
         buttons = self.add_footer(
-            (copy, self._copy, ""), ("Save the session ...", self._save, ""), ("Go on", self.cancel, "main")
+            (copy, self._copy, ""), ("Save session ...", self._save, ""), ("Continue", self.cancel, "main")
         )
         self._focused = self.controls.index(buttons[-1])
 

@@ -56,7 +56,7 @@ class _FileDialog(Dialog):
             place=self.at,
             chosen=self.confirm,
             selected=self._selected,
-            empty="nothing here that can be opened",
+            empty="Nothing in this folder matches",
         )
         label = Text(self, take_left(foot, self.px(self.label_width), self.px(8)), self.label, role="dim", middle=True)
         self.field = Field(self, foot, self.field_text, self._typed)
@@ -77,7 +77,7 @@ class _FileDialog(Dialog):
     def _places(self) -> list[tuple[str, Path]]:
         named = [
             ("Home", Path(os.path.expanduser("~"))),
-            ("Here", Path.cwd()),
+            ("Current folder", Path.cwd()),
             ("Examples", EXAMPLES),
             ("Shipped maps", files.MAPS_FOLDER),
         ]
@@ -212,7 +212,7 @@ class OpenFile(_FileDialog):
         if os.path.isdir(path):
             self.go(path)
         elif chosen and not os.path.exists(chosen):
-            self.complain(f"there is no {chosen}")
+            self.complain(f"There is no file {chosen}")
         else:
             self.host.close_dialog()
             self.host.open_path(path)
@@ -220,7 +220,7 @@ class OpenFile(_FileDialog):
     def _no_match_message(self) -> str:
         """Return the message that no entry matches the filter, with a suggestion of the most similar name."""
         known = [entry.name for entry in self._entries() if _is_folder(entry) or self._is_shown(entry.name)]
-        return f"there is no '{self.filter_text}' here{nearest(self.filter_text, known)}"
+        return f"Nothing here matches '{self.filter_text}'{nearest(self.filter_text, known)}"
 
 
 class ChooseFolder(_FileDialog):
@@ -252,7 +252,7 @@ class ChooseFolder(_FileDialog):
             return
         folder = self.as_path(self.text.strip())
         if not os.path.isdir(folder):
-            self.complain(f"there is no folder {folder}")
+            self.complain(f"There is no folder {folder}")
             return
         self.host.close_dialog()
         self.choose(folder)
@@ -313,7 +313,7 @@ class SaveFile(_FileDialog):
             return
         text = self.name.strip()
         if not text:
-            self.complain("a name is missing")
+            self.complain("Enter a file name")
             return
         path = self.as_path(text)
         if os.path.isdir(path):
@@ -321,7 +321,7 @@ class SaveFile(_FileDialog):
             return
         path = files.with_suffix(path, self.suffix)
         if not os.path.isdir(path.parent):
-            self.complain(f"there is no folder {path.parent}")
+            self.complain(f"There is no folder {path.parent}")
         elif self._can_write(path):
             self._ask_to_overwrite(path) if os.path.exists(path) else self._finish(path)
 
@@ -339,8 +339,9 @@ class SaveFile(_FileDialog):
 
     def _ask_to_overwrite(self, path: Path) -> None:
         answers = [("Overwrite", lambda: self._finish(path), "danger"), ("Cancel", _nothing, "main")]
-        text = f"{path.name} is there already, {_when(os.path.getmtime(path))}. Overwriting it loses what it holds."
-        self.ask(lambda host: Question(host, "Overwrite?", text, answers))
+        changed = _when(os.path.getmtime(path))
+        text = f"{path.name} already exists; it was last changed on {changed}. Its present contents would be lost."
+        self.ask(lambda host: Question(host, "Overwrite file?", text, answers))
 
     def _finish(self, path: Path) -> None:
         """Save to a path and close the dialog; if saving fails, show why and keep the dialog open."""
@@ -375,7 +376,7 @@ def _file_item(entry: "os.DirEntry[str]") -> Item:
     try:
         status = entry.stat()
     except OSError:
-        return Item((entry.name, "", "not there"), Path(entry.path), is_dim=True)
+        return Item((entry.name, "", "missing"), Path(entry.path), is_dim=True)
     return Item((entry.name, _size(status.st_size), _when(status.st_mtime)), Path(entry.path))
 
 

@@ -38,7 +38,7 @@ class Example:
 
 class Gallery(Dialog):
     title = "Gallery"
-    hint = "each example shows one thing; arrows choose, Enter or a click opens; {key:lessons}: lessons"
+    hint = "each example shows one phenomenon; arrow keys select, Enter or a click opens; {key:lessons}: lessons"
     size = (1260, 700)
     command = "gallery"
 
@@ -238,7 +238,7 @@ class _CardGrid(Scrolled):
             if box[1] < height and box[1] + box[3] > 0:
                 self._paint_card(pen, place, box)
         if not self.paths:
-            pen.text((0, pen.px(8)), f"no examples in {EXAMPLES}", size=14, colour=pen.palette.dim)
+            pen.text((0, pen.px(8)), f"No examples in {EXAMPLES}", size=14, colour=pen.palette.dim)
         self.bar.paint(pen, width, 0)
 
     def _paint_card(self, pen: Canvas, index: int, box: tuple[int, int, int, int]) -> None:

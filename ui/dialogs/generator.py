@@ -25,7 +25,7 @@ _MOVEMENT_PARAMS = (RULE, DIAGONAL)
 
 class GenerateMap(FormDialog):
     title = "Generate a map"
-    hint = "the same numbers give the same map; the agents stay, those of crowds elsewhere"
+    hint = "the same values give the same map; agents are kept, and crowds get new positions"
     size = (1040, 640)
     command = "generate"
 
@@ -124,7 +124,7 @@ class GenerateMap(FormDialog):
         self.made, self.problem = None, ""
         cells = int(values.get("width", values.get("size", 0))) * int(values.get("height", values.get("size", 0)))
         if only_small and cells > LIVE_CELLS:
-            self.problem = f"a map of {cells:,} cells: shown when it is made"
+            self.problem = f"A map of {cells:,} cells has no preview; Generate creates and opens it"
         else:
             try:
                 self.made = generate(self.spec.kind, values, self.spec.kind, self._entered_movement())

@@ -44,7 +44,7 @@ class _WrappedLine:
 
 class HelpOverlay(Dialog):
     title = "All keys"
-    hint = "type to find a key or a command"
+    hint = "type to search for a key or a command"
     size = (1500, 960)
     command = "help"
     has_footer = False
@@ -156,7 +156,7 @@ class _Page(Scrolled):
 
     def _paint(self, pen: Canvas) -> None:
         if not self.columns[0]:
-            pen.text((0, pen.px(8)), "no key or command with these words", size=14, colour=pen.palette.dim)
+            pen.text((0, pen.px(8)), "No key or command matches", size=14, colour=pen.palette.dim)
             return
         for i, column in enumerate(self.columns):
             self._paint_column(pen, i * (self.column_width + pen.px(_GAP)), column)

@@ -12,7 +12,7 @@ from ui.widgets.lists import Col, Item, Rows
 
 class HistoryList(Dialog):
     title = "History"
-    hint = "a click goes to that place"
+    hint = "click an action to go back or forward to it"
     size = (420, 640)
     veils = False
     closes_outside = False
@@ -44,7 +44,7 @@ class HistoryList(Dialog):
         history = self.host.session.history
         done = [_item(done) for done in history.done]
         undone = [_item(done, is_dim=True) for done in reversed(history.undone)]
-        return [Item(("as it was opened", "")), *done, *undone]
+        return [Item(("Before all actions", "")), *done, *undone]
 
     def _go_to(self, index: int) -> None:
         if index != self._place:

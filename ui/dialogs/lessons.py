@@ -15,12 +15,12 @@ from ui.widgets.lists import Item
 
 class Lessons(FileListing):
     title = "Lessons"
-    hint = "guided runs: one idea a step, and a question before the run shows the answer"
+    hint = "guided runs: one idea per step, and a question before the run shows the answer"
     size = (820, 480)
     command = "lessons"
     is_chosen_at_once = True
-    empty = f"no lessons in {files.LESSON_FOLDER}"
-    other, word = "Your own ...", "Begin"
+    empty = f"No lessons in {files.LESSON_FOLDER}"
+    other, word = "Other lesson ...", "Start lesson"
 
     def __init__(self, host: Host, open_path: Callable[[Path], None]) -> None:
         self.open_path = open_path

@@ -10,13 +10,13 @@ from ui.widgets.lists import Col, Item
 
 class Moments(Listing):
     title = "Moments"
-    hint = "what is worth seeing in the run so far; Enter or a click goes there"
+    hint = "notable events of the run so far; Enter or a click goes to the tick"
     size = (760, 420)
     command = "moments"
     second = Col(width=120, align="right", face="mono", role="dim")
     is_chosen_at_once = True
-    empty = "nothing yet: let the run go on for a while"
-    word = "Go there"
+    empty = "No moments yet; let the run continue for a while"
+    word = "Go to tick"
 
     def __init__(self, host: Host, go_to: Callable[[Moment], None]) -> None:
         self.go_to = go_to

@@ -27,7 +27,7 @@ class NumberPrompt(Dialog):
         self.add_footer(("Cancel", self.cancel, ""), ("OK", self.confirm, "main"))
 
     def _expected_text(self) -> str:
-        return f"{self.param.expected()}; up and down change it"
+        return f"{self.param.expected()}; the Up and Down keys change it"
 
     def _typed(self, text: str) -> None:
         self.text = text

@@ -27,7 +27,7 @@ class CommandPalette(Dialog):
         self.field = Field(self, take_top(area, self.px(36), self.px(10)), self.query, self._typed)
         self.add(self.field)
         columns = [Col(), Col(width=84, role="dim"), Col(width=190, align="right", face="mono", role="dim")]
-        self.rows = Rows(self, area, columns, self._items(), chosen=self.confirm, empty="no command with these words")
+        self.rows = Rows(self, area, columns, self._items(), chosen=self.confirm, empty="No command matches")
         self.add(self.rows)
         self.field.put_cursor_at_end()
 

@@ -53,7 +53,7 @@ class ProblemList(Dialog):
         head = take_top(area, self.px(34), self.px(8))
         label = Text(self, take_left(head, self.px(36), self.px(8)), "Find", role="dim", middle=True)
         self.field = Field(self, take_left(head, self.px(220), self.px(14)), self.query, self._typed)
-        note = Text(self, head, "12: number 12...    b12: bucket 12    or words of the remark", role="dim", middle=True)
+        note = Text(self, head, "12: number 12...    b12: bucket 12    or words in the remark", role="dim", middle=True)
         self.shown = self._found()
         self.rows = Rows(
             self,
@@ -65,7 +65,7 @@ class ProblemList(Dialog):
             selected=self._selected,
             sort_by=self.sort_by,
             sorted_by=self._sorted,
-            empty="no problem like this",
+            empty="No problem matches",
         )
         self.controls = [self.field, self.rows, label, note]
         self.open_button = self.add_footer(("Close", self.cancel, ""), ("Open problem", self.confirm, "main"))[1]

@@ -11,10 +11,10 @@ from ui.widgets.lists import Item
 
 class RecentFiles(FileListing):
     title = "Recent files"
-    hint = "Enter opens, Delete takes one off the list"
+    hint = "Enter opens a file, Delete removes it from the list"
     size = (720, 520)
     command = "recent"
-    empty = "no file has been opened yet"
+    empty = "No recent files"
     other = "Other file ..."
 
     def items(self) -> list[Item]:
@@ -34,4 +34,4 @@ class RecentFiles(FileListing):
 def _item(name: str) -> Item:
     path = Path(name)
     is_there = os.path.isfile(name)
-    return Item((path.name, "" if is_there else "not there"), name, detail=str(path.parent), is_dim=not is_there)
+    return Item((path.name, "" if is_there else "missing"), name, detail=str(path.parent), is_dim=not is_there)

@@ -39,13 +39,14 @@ FORM: tuple[Param, ...] = (
     PREPARED,
     PREPARED_DISK,
 )
-FOLDERS = {"recordings": "Pictures and videos go to", "files_folder": "Open and save begin in"}
+FOLDERS = {"recordings": "Save pictures and videos in", "files_folder": "Open and save start in"}
 """Labels of the settings that are folders, by name of the setting."""
 
 # Sizes in design units: widths of the form, of the folders' labels and of the button "..."; heights of all other parts
 _FORM_WIDTH, _PAGES, _BUTTONS, _FOLDER, _FOLDER_LABEL, _LABEL_ABOVE, _BROWSE = 360, 30, 34, 34, 190, 22, 40
 LOOK, KEYS, FILES = "look", "keys", "folders"
 PAGES = (LOOK, KEYS, FILES)
+PAGE_LABELS = {LOOK: "Appearance", KEYS: "Keys", FILES: "Folders"}
 _MIN_WIDTH, _MIN_HEIGHT = 620, 240
 """Minimum size in design units of the area that shows all PAGES at once; a smaller area shows one page."""
 
@@ -61,7 +62,7 @@ Rebind = Callable[[str, str | None], None]
 
 class SettingsDialog(FormDialog):
     title = "Settings"
-    hint = "what is changed works at once and is kept"
+    hint = "changes apply immediately and are saved"
     size = (980, 680)
     command = "settings"
 
@@ -92,7 +93,7 @@ class SettingsDialog(FormDialog):
         self.controls = []
         is_whole = area.width >= self.px(_MIN_WIDTH) and area.height >= self.px(_MIN_HEIGHT)
         if not is_whole:
-            options = [(page, page) for page in PAGES]
+            options = [(page, PAGE_LABELS[page]) for page in PAGES]
             self.add(Choice(self, take_top(area, self.px(_PAGES), self.px(10)), options, self.page, self._show_page))
         foot = area.copy()
         if is_whole:
@@ -128,7 +129,9 @@ class SettingsDialog(FormDialog):
     def _build_keys(self, area: pygame.Rect) -> None:
         buttons = take_top(area, self.px(_BUTTONS), self.px(10))
         half = (buttons.width - self.px(8)) // 2
-        for i, (label, action) in enumerate((("New key ...", self._wait), ("Usual key", self._restore_default_keys))):
+        for i, (label, action) in enumerate(
+            (("Change key ...", self._wait), ("Default key", self._restore_default_keys))
+        ):
             place = pygame.Rect(buttons.x + i * (half + self.px(8)), buttons.y, half, buttons.height)
             self.add(Button(self, place, label, action))
         columns = [Col("Command"), Col("Key", width=150, align="right", face="mono")]
@@ -152,7 +155,7 @@ class SettingsDialog(FormDialog):
 
     @property
     def chosen(self) -> Command:
-        assert self.rows is not None, "it is asked for on the page of keys"
+        assert self.rows is not None, "only the page of keys has a chosen command"
         return self.host.commands[self.rows.items[self.rows.place].value]
 
     def _selected(self, index: int) -> None:
@@ -216,7 +219,7 @@ class SettingsDialog(FormDialog):
     def _wait(self) -> None:
         """Ask the user to press the new key of the chosen command."""
         self.waits_for_key = True
-        self.complain(f'Press the new key for "{self.chosen.help}"; Escape leaves it as it is')
+        self.complain(f'Press the new key for "{self.chosen.help}", or Escape to keep the old one')
 
     def _restore_default_keys(self) -> None:
         self.rebind(self.chosen.id, None)
@@ -240,7 +243,7 @@ class SettingsDialog(FormDialog):
             return
         other = self.host.commands.clash(self.chosen.id, pressed)
         if other is not None:
-            self.complain(f'{pressed} is the key of "{other.help}" already: give that another one first')
+            self.complain(f'{pressed} is already the key of "{other.help}": change that key first')
             return
         self.rebind(self.chosen.id, pressed)
         self._show_keys("")
@@ -272,7 +275,7 @@ def _folder_problem(folder: Path, *, is_made: bool) -> str:
         is_made: Whether the folder will be created if it does not exist.
     """
     if not folder.is_absolute():
-        return f"expected a folder from the root or from ~, got {folder}"
+        return f"Enter the full path of a folder, such as ~/videos, instead of {folder}"
     try:
         check_name(folder)
     except ConfigError as error:
@@ -280,4 +283,4 @@ def _folder_problem(folder: Path, *, is_made: bool) -> str:
     is_new = is_made and not os.path.exists(folder)
     if os.path.isdir(folder.parent if is_new else folder):
         return ""
-    return f"there is no folder {folder.parent if is_new else folder}"
+    return f"There is no folder {folder.parent if is_new else folder}"

@@ -10,7 +10,7 @@ from ui.widgets.forms import named
 from ui.widgets.lists import Col, Item, Rows
 
 _MAX_VARIANTS = 4  # maximum number of branches of one split
-_BUDGET = Param("budget", int, 1, "most expansions of this agent in one tick", symbol="k")
+_BUDGET = Param("budget", int, 1, "maximum expansions of this agent in one tick", symbol="k")
 
 Variants = list[Mapping[str, Value | None]]
 
@@ -23,13 +23,13 @@ class SplitPolicy(Dialog):
     def __init__(self, host: Host) -> None:
         walker = host.session.focused
         assert walker is not None
-        self.hint = f"{walker.label}, from the present tick on; later edits go to all"
+        self.hint = f"{walker.label}, from the current tick on; later edits apply to all branches"
         self.choices = choices_of(walker.spec.params, walker.params, walker.budget or host.session.run.world.budget)
         super().__init__(host)
 
     def build(self) -> None:
         area = self.area
-        self.add(Text(self, take_top(area, self.px(26)), "One future for each value:", role="dim"))
+        self.add(Text(self, take_top(area, self.px(26)), "Create one branch for each value:", role="dim"))
         items = [Item((words, _variants_text(variants)), variants, detail) for words, detail, variants in self.choices]
         self.rows = Rows(self, area, [Col(width=190), Col(face="mono", role="dim")], items, chosen=self.confirm)
         self.add(self.rows)
@@ -41,12 +41,12 @@ class SplitPolicy(Dialog):
         if item is None:
             return
         try:
-            futures = branching.split(self.host.session, item.value)
+            branches = branching.split(self.host.session, item.value)
         except ConfigError as error:
             self.complain("\n".join(error.problems))
             return
         self.host.close_dialog()
-        self.host.tell(f"{len(futures)} futures from tick {self.host.session.tick:,} on; edits go to all of them")
+        self.host.tell(f"{len(branches)} branches from tick {self.host.session.tick:,} on; edits apply to all of them")
 
 
 def choices_of(params: tuple[Param, ...], now: Mapping[str, Value], budget: int) -> list[tuple[str, str, Variants]]:

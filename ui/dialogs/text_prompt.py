@@ -57,7 +57,7 @@ class TextPrompt(Dialog):
         self.complain("")
 
     def confirm(self) -> None:
-        problem = self.wrong(self.text.strip()) if self.text.strip() else "expected a name, got none"
+        problem = self.wrong(self.text.strip()) if self.text.strip() else "Enter a name"
         if problem is not None:
             self.complain(problem)
             self.focus(self.field)

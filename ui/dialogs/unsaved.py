@@ -23,13 +23,13 @@ class UnsavedQuestion(Question):
         name = host.session.run.scenario.title
         answers: list[Answer] = [("Cancel", _nothing, ""), ("Discard", go_on, "danger")]
         if self._only_map_changed(host.session):
-            text = f"The map of {name} was edited and is not saved. Going on would lose the edits."
+            text = f"The map of {name} has unsaved edits, which would be lost."
             answers += [("Save session ...", self._save_session, ""), ("Save map ...", self._save_map, "main")]
         else:
             told = _told(host.session)
-            text = f"{name}: not saved: {told}. A session file keeps everything, with all branches."
+            text = f"Not saved in {name}: {told}. A session file keeps everything, with all branches."
             if not told:
-                text = f"{name}: the run before this one was not saved. {{key:undo}} goes back to it."
+                text = f"{name}: the previous run was not saved. {{key:undo}} restores it."
             answers += [("Save session ...", self._save_session, "main")]
         super().__init__(host, "Unsaved work", text, answers)
 
@@ -48,7 +48,7 @@ class UnsavedQuestion(Question):
             try:
                 self._save_map_to(path)
             except ConfigError as error:
-                self.host.complain(error, "The map was not saved")
+                self.host.complain(error, "The map could not be saved")
         else:
             name = self.host.session.run.world.grid.name
             self.host.show(SaveFile(self.host, "Save the map", MAP_SUFFIX, name, self._save_map_to))
@@ -64,9 +64,9 @@ class RunningQuestion(Question):
     def __init__(self, host: Host, study: Study, go_on: Callable[[], None]) -> None:
         study.poll()
         far = f"{study.done:,} of {study.whole:,} runs are done" if study.whole else "no run is done yet"
-        text = f"An experiment is running beside the window: {far}. Quitting stops it; what is done stays in\n"
-        answers: list[Answer] = [("Quit", go_on, "danger"), ("Let it run", _nothing, "main")]
-        super().__init__(host, "Experiment", f"{text}{study.results}", answers)
+        text = f"An experiment is running in the background: {far}. Quitting stops it; finished runs are kept in\n"
+        answers: list[Answer] = [("Quit", go_on, "danger"), ("Keep running", _nothing, "main")]
+        super().__init__(host, "Stop the experiment?", f"{text}{study.results}", answers)
 
 
 def _told(session: Session) -> str:
@@ -81,4 +81,4 @@ def _told(session: Session) -> str:
 
 
 def _nothing() -> None:
-    """Do nothing for the answers "Cancel" and "Let it run"."""
+    """Do nothing for the answers "Cancel" and "Keep running"."""

@@ -33,7 +33,7 @@ class WorstBlock(Dialog):
     def __init__(self, host: Host) -> None:
         self.agent = host.session.focused_key.agent
         walker = host.session.focused
-        self.hint = f"for {walker.label}: what costs it most" if walker else "no agent is focused"
+        self.hint = f"the block that costs {walker.label} most" if walker else "no agent is focused"
         self.kind = SWITCHES if host.session.run.world.switches else CELLS
         self.search: Search | None = None
         self._cancelled = threading.Event()  # set by the dialog to stop the worker thread
@@ -52,12 +52,12 @@ class WorstBlock(Dialog):
             Col("At tick", 90, "right", "mono"),
             Col("Extra cost", 120, "right", "mono"),
         ]
-        self.rows = Rows(self, area, columns, self._items(), chosen=self.confirm, empty="nothing tried yet")
+        self.rows = Rows(self, area, columns, self._items(), chosen=self.confirm, empty="No results yet")
         self.add(self.rows)
-        other = "Cells on the path" if self.kind == SWITCHES else "Switches"
+        other = "cells on the path" if self.kind == SWITCHES else "switches"
         buttons: list[tuple[str, Callable[[], None], str]] = [("Close", self.cancel, "")]
         if self.host.session.run.world.switches:
-            buttons.append((f"{other} instead", self._change_kind, ""))
+            buttons.append((f"Try {other} instead", self._change_kind, ""))
         has_results = self.search is not None
         search = ("Search", self._start_or_stop, "" if has_results else "main")
         buttons.append(("Stop", self._start_or_stop, "danger") if self._is_running else search)
@@ -67,8 +67,8 @@ class WorstBlock(Dialog):
         self._say()
 
     def _explanation_text(self) -> str:
-        what = "Every switch" if self.kind == SWITCHES else "Every cell that the agent comes by"
-        return f"{what}, blocked at {MOMENTS} moments of the recorded run; each is run to its end."
+        what = "every switch" if self.kind == SWITCHES else "every cell of the agent's path"
+        return f"Blocks {what} at {MOMENTS} ticks of the recorded run, and simulates each case to its end."
 
     # --- the search -------------------------------------------------------------------------------
 
@@ -127,10 +127,10 @@ class WorstBlock(Dialog):
     def _say(self) -> None:
         search = self.search
         if search is None:
-            self.words.set("Press Search.", "dim")
+            self.words.set("Press Search to start.", "dim")
             return
-        state = "trying" if self._is_running else "stopped" if search.done < search.total else "done"
-        base = f", without a block it costs {search.baseline.cost:,.1f}" if search.baseline else ""
+        state = "Trying" if self._is_running else "Stopped" if search.done < search.total else "Done"
+        base = f"; cost without a block: {search.baseline.cost:,.1f}" if search.baseline else ""
         self.words.set(f"{state}: {search.done:,} of {search.total:,}{base}", "text")
 
     def _items(self) -> list[Item]:
@@ -155,7 +155,7 @@ class WorstBlock(Dialog):
         session.seek(result.tick)
         make: Callable[[], Branch] = partial(open_what_if, session.run.tree, number, result)
         branch = branching.add(session, f"what if: {result.block.name} blocked", make, self.agent)
-        self.host.tell(f'"{branch.name}" beside the run it comes from; {{key:play}} lets both run')
+        self.host.tell(f'Opened "{branch.name}" next to the original run; {{key:play}} runs both')
 
     def close(self) -> None:
         self._cancelled.set()

@@ -132,9 +132,7 @@ def _draw_violation(canvas: Canvas, box: Box, panel: Panel) -> None:
     for number, line in enumerate(lines):
         middle = text_box[1] + px(6) + number * px(18) + px(9)
         canvas.text((text_box[0] + px(8), middle), line, size=13, colour=canvas.palette.text, middle=True)
-    canvas.spot(
-        HitRegion(f"offence:{panel.key}", text_box, None, f"The agent {offence.word}, and stands still: {text}")
-    )
+    canvas.spot(HitRegion(f"offence:{panel.key}", text_box, None, f"The agent {offence.word} and was stopped. {text}"))
 
 
 def _draw_shown_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
@@ -301,9 +299,9 @@ def _gauge_of(desk: ViewContext, panel: Panel) -> _Gauge | None:
 
 def _milliseconds_gauge(panel: Panel, crowd: Crowd) -> _Gauge:
     limit = panel.world.tick_ms or GAME_MS
-    tip = "milliseconds of a tick, all agents of this crowd together, the median of the last ticks, against the "
-    tip += f"{limit:g} that "
-    tip += "all crowds are given" if panel.world.tick_ms else "a game gives to pathfinding"
+    tip = "Milliseconds per tick of all agents of this crowd together (median of the last ticks), compared with "
+    tip += f"{limit:g} ms, "
+    tip += "the limit for all crowds" if panel.world.tick_ms else "which games typically spend on pathfinding"
     words = f"{crowd.median_ms:.1f} / {limit:g} ms"
     return _Gauge(words, words, crowd.median_ms / limit, crowd.median_ms > limit, tip)
 
@@ -364,9 +362,9 @@ def spent(desk: ViewContext, view: WalkerView) -> tuple[int, int]:
 
 
 def _meter_tip(view: WalkerView, budget: int) -> str:
-    tip = f"cells expanded in the last tick, against its budget of {budget:,}"
+    tip = f"Cells expanded in the last tick, of a budget of {budget:,}"
     if budget != view.budget:
-        tip += f"; the next has {view.budget:,}"
+        tip += f"; the next tick has a budget of {view.budget:,}"
     if view.metrics.over_budget:
-        tip += f"; over it in {view.metrics.over_budget:,} ticks: disqualified as a real-time agent"
+        tip += f"; exceeded in {view.metrics.over_budget:,} ticks: disqualified as a real-time agent"
     return tip

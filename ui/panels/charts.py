@@ -82,8 +82,8 @@ def complete(desk: ViewContext) -> None:
 TRIALS = Chart(
     "trials",
     "Cost / optimal by trial",
-    "What each walk from start to goal cost, of agents that keep what they learned: down to 1 when they converge, "
-    "though not always step by step",
+    "Cost / optimal of each walk from start to goal, for agents that keep what they learned. It falls to 1 when they "
+    "converge, but not always steadily",
     _trial_cost_ratios,
     wording.ratio,
     "trial",
@@ -95,14 +95,14 @@ CHARTS = (
     Chart(
         "cost",
         "Cost / optimal",
-        "Cost walked so far over the optimal cost, by tick",
+        "Cost of the walk so far / optimal cost, by tick",
         _suboptimality_values,
         wording.ratio,
     ),
     Chart(
         "distance",
         "Distance to the goal",
-        "True distance from the agent to the goal, by tick, on the map as it is now: back-moves are rises",
+        "True distance from the agent to the goal, by tick, on the map as it is now. It rises with back-moves",
         _distance_values,
         wording.cost,
     ),
@@ -116,7 +116,7 @@ CHARTS = (
     Chart(
         "revisits",
         "Revisits",
-        "Moves onto cells stood on before, by tick: flat is good, steep is scrubbing",
+        "Moves onto cells that the agent visited before, by tick: flat is good, steep means scrubbing",
         lambda desk, panel: desk.session.run.trails[panel.key].revisits.astype(np.float64),
         wording.whole,
     ),
@@ -167,7 +167,7 @@ def whose(panels: Sequence[Panel]) -> list[str]:
     """Return one sentence per crowd, which names the agent of the crowd whose line the charts show."""
     crowds = [panel for panel in panels if panel.crowd is not None]
     if crowds and all(panel.mind is None for panel in crowds):
-        return ["No line of a crowd: point at a unit, or click one"]
+        return ["Crowds have no line yet: point at an agent, or click one"]
     return [
         _shown_agent_sentence(panel.crowd, panel.mind)
         for panel in crowds
@@ -176,9 +176,7 @@ def whose(panels: Sequence[Panel]) -> list[str]:
 
 
 def _shown_agent_sentence(crowd: Crowd, shown: WalkerView) -> str:
-    return (
-        f"{crowd.name}: the line of {shown.label}, which is {'followed' if crowd.picked == shown.id else 'pointed at'}"
-    )
+    return f"{crowd.name}: line of {shown.label}, which is {'followed' if crowd.picked == shown.id else 'pointed at'}"
 
 
 # --- drawing --------------------------------------------------------------------------------------

@@ -107,7 +107,7 @@ class ViewOverrides:
         try:
             look = look_from_view(view, LAYER_BY_KEY)
         except ConfigError as error:
-            self.desk.say(f"not all of the file's view could be used: {error.problems[0]}")
+            self.desk.say(f"The view settings in the file are not valid: {error.problems[0]}")
             return
         self._apply_layers(look, view)
         if "speed" in view:

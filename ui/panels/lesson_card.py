@@ -33,7 +33,7 @@ def draw_step(desk: ViewContext, box: Box, playing: LessonPlayer) -> int:
     if playing.step.question is not None:
         y = _draw_question(desk, x, y, width, playing)
     if playing.is_on_its_way(desk.session):
-        y += canvas.wrapped((x, y, width, height), f"running to tick {playing.tick:,} ...", size=12, colour=palette.dim)
+        y += canvas.wrapped((x, y, width, height), f"Running to tick {playing.tick:,} ...", size=12, colour=palette.dim)
     return y + px(4)
 
 
@@ -99,7 +99,7 @@ def draw_buttons(desk: ViewContext, x: int, y: int, width: int, playing: LessonP
     can_go_on = is_running or not (playing.waits_for_answer or playing.is_last)
     buttons = (
         ("lesson_back", "Back", playing.place > 0, False),
-        ("lesson_next", "At once" if is_running else "Next", can_go_on, can_go_on),
+        ("lesson_next", "Skip" if is_running else "Next", can_go_on, can_go_on),
         ("lesson_end", "End", True, playing.is_last),
     )
     for index, (command, label, is_possible, is_main) in enumerate(buttons):

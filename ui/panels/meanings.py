@@ -20,23 +20,23 @@ HEAT_UNITS = {
 }
 
 TERRAIN = {
-    "trees": (TREES, "Trees: blocked, as walls are"),
-    "swamp": (SWAMP, "Swamp: free, and joined to other ground"),
-    "water": (WATER, "Water: free, but no move leads between it and the ground"),
+    "trees": (TREES, "Trees: blocked like walls"),
+    "swamp": (SWAMP, "Swamp: free, connected to other ground"),
+    "water": (WATER, "Water: free, but not connected to the ground"),
 }
 
 GROUPS = {
-    "local space": "Local search space: the cells that the agent looked at before it last moved",
-    "queued": "Queued: cells whose neighbours have yet to be told of what was learned",
-    "dead": "Dead: cells that no other is best reached through; never entered again",
-    "redundant": "Redundant: cells that others can stand in for; never entered again",
-    "inconsistent": "Inconsistent: cells that have yet to be repaired after a change",
+    "local space": "Local search space: the cells that the agent searched before its last move",
+    "queued": "Queued: cells whose learned values have not been propagated to their neighbours yet",
+    "dead": "Dead: cells through which no other cell is reached best; never entered again",
+    "redundant": "Redundant: cells that other cells can replace on every path; never entered again",
+    "inconsistent": "Inconsistent: cells that are still to be repaired after a map change",
     "new contour": "New contour: cells that this iteration enters for the first time",
-    "corridor": "Corridor: the part of the map inside which the path is refined",
+    "corridor": "Corridor: the part of the map in which the path is refined",
 }
 """Meanings of the marks of agents, by name in sim.agent_api.GROUP_NAMES."""
 
-CROWD = "Dots: agents on their way and arrived; crosses: without a path, or stopped; tails: where each was lately"
+CROWD = "Dots: agents on their way or arrived; crosses: agents without a path or stopped; tails: their latest positions"
 NUMBERS = "Numbers in cells: g at the upper left, h at the upper right, f below"
 STEP = "Dot in a cell, in slow motion: the cell that was expanded last"
 
@@ -128,7 +128,9 @@ def hot_panels(desk: ViewContext) -> int:
 def _heat_meaning(desk: ViewContext) -> str:
     kind, scale = desk.scene.layers.heat.kind, desk.scene.heat_scale
     if kind == "difference":
-        return "A - B: cells that A has visited more often are orange, those of B blue"
-    lines = f"in cells below {HEAT_TRAILS_FROM_PX:.0f} pixels trails keep off it, and older back-moves are left out"
+        return "A - B: orange where A has more visits, blue where B has more"
+    lines = (
+        f"in cells below {HEAT_TRAILS_FROM_PX:.0f} pixels it is not covered by trails, and older back-moves are hidden"
+    )
     dot = "; a dot: once" if scale.has_dots else ""
     return f"Heat: {HEAT_UNITS[kind]}, from {scale.lowest} to {scale.highest}{dot}; {lines}"

@@ -88,7 +88,7 @@ class Minimap:
             map_width, map_height = desk.scene.map_size
             go(panel.key, min(max(x, 0.0), 1.0) * map_width, min(max(y, 0.0), 1.0) * map_height)
 
-        tip = desk.worded("All of the map: click or drag to look elsewhere; {key:fit} shows all of it")
+        tip = desk.worded("The whole map: click or drag to move the view; {key:fit} shows the whole map")
         canvas.spot(HitRegion(f"minimap:{panel.key}", box, _nothing, tip, desk.key_of("minimap"), drag=drag))
 
     def _picture(self, desk: ViewContext, panel: Panel) -> pygame.Surface:

@@ -69,7 +69,7 @@ def _draw_bubble(desk: ViewContext, box: Box, note: Note) -> None:
     x, y, width, height = box
     canvas.fill(box, palette.surface, 8)
     canvas.outline(box, palette.accent, 8, 1.5)
-    close = "Close this note; it never comes again"
+    close = "Close this note; it will not appear again"
     is_hovered = canvas.spot(HitRegion("note", box, lambda: desk.run("cancel"), close, desk.key_of("cancel")))
     for i, line in enumerate(_lines(desk, note.text, width)):
         canvas.text((x + px(PAD), y + px(PAD) + i * px(LINE)), line, size=13)

@@ -23,8 +23,8 @@ from ui.widgets.canvas import Canvas, HitRegion
 
 ICON, ICON_GAP, ICONS = 20, 2, 2  # side of an icon button and gap between them in design units, and number of buttons
 PREPARING = "preparing"
-_PREPARING_TIP = "Its kernels are being compiled, which happens once; all agents wait for it"
-_CROWD_TIP = "All agents of this crowd: sort them, and follow one"
+_PREPARING_TIP = "The agent's kernels are being compiled, which happens only once; all agents wait"
+_CROWD_TIP = "All agents of this crowd: find, sort or follow one"
 STATE_PAD = 16  # padding left and right (together) of the text in the chip with the agent's state, in design units
 STATE_GAP = 8  # gap to the left of the chip with the agent's state, in design units
 NAME_GAP = 7  # gap to the right of the agent's name, in design units
@@ -191,8 +191,8 @@ def _draw_name(desk: ViewContext, panel: Panel, left: int, right: int, row: tupl
     if not wording.names_algorithm(view) and end + canvas.px(NAME_GAP) + canvas.text_width(view.spec.name, 13) <= right:
         end += canvas.px(NAME_GAP)
         end += canvas.text((end, middle), view.spec.name, size=13, colour=canvas.palette.dim, middle=True)
-    click = "Click: all of them" if panel.crowd else "Click: rename"
-    tip = f"{wording.full_name(view)}: {view.spec.summary} {click}, wheel: another algorithm"
+    click = "Click: list its agents" if panel.crowd else "Click: rename"
+    tip = f"{wording.full_name(view)}: {view.spec.summary} {click}, wheel: change the algorithm"
     act = partial(desk.edit_agent if panel.crowd else desk.rename_agent, panel.key)
     key, name_box = desk.key_of("crowd" if panel.crowd else "rename_agent"), (left, row[0], end - left, row[1])
     canvas.spot(HitRegion(f"name:{panel.key}", name_box, act, tip, key, wheel=partial(_change_algorithm, desk, panel)))
@@ -235,8 +235,8 @@ def _last_icon(desk: ViewContext, panel: Panel) -> "tuple[str, str, partial[None
     A maximised panel has no button to remove the agent, because users would click the cross to leave this view.
     """
     if desk.state.is_maximised:
-        return "restore", "restore", partial(desk.run, "maximise"), "Back to all panels", "maximise"
-    tip = "Remove all of them" if panel.crowd else "Remove this agent"
+        return "restore", "restore", partial(desk.run, "maximise"), "Show all panels", "maximise"
+    tip = "Remove this crowd" if panel.crowd else "Remove this agent"
     return "remove", "close", partial(agent_edits.remove, desk.session, panel.key), tip, "remove_agent"
 
 
@@ -350,9 +350,9 @@ def _draw_state(desk: ViewContext, panel: Panel, left: int, right: int, middle: 
 
 def _state_tip(view: WalkerView) -> str:
     if view.status is Status.NO_PATH:
-        return "No path exists on the map as it is (proved); the agent wakes up when a change may open one"
+        return "The agent has proved that no path exists on this map; it waits for a change that may open one"
     over = " Over budget: disqualified as a real-time agent." if view.metrics.over_budget else ""
-    stale = " Its data was computed on another map than this one, and is not used." if view.agent.is_stale else ""
+    stale = " Its data was computed for another map, and is not used." if view.agent.is_stale else ""
     return f"What the agent did in the last tick: {view.state_word}.{over}{stale}"
 
 
@@ -367,7 +367,7 @@ def _chips(desk: ViewContext, panel: Panel) -> list[_Chip]:
             f"k {view.budget:,}",
             partial(desk.edit_agent, key),
             partial(turning.turn_budget, desk.session, key),
-            f"Budget: expansions a tick, {view.budget:,}. Wheel: change it for this agent",
+            f"Budget: {view.budget:,} expansions per tick. Wheel: change it for this agent",
             desk.key_of("raise_budget"),
             tells_apart=any(other.budget != view.budget for other in others),
         )

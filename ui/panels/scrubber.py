@@ -60,7 +60,7 @@ def draw(desk: ViewContext, box: Box) -> None:
             "scrubber",
             (x, y, width, px(34)),
             None,
-            f"Tick {session.tick:,} of {_recorded_text(desk, end)}: drag to go anywhere",
+            f"Tick {session.tick:,} of {_recorded_text(desk, end)}: drag to go to any tick",
             desk.keys_of("step_back", "step"),
             drag=partial(_drag, desk, bar, end),
             wheel=lambda step: desk.player.seek(session.tick + step),

@@ -18,7 +18,7 @@ def draw(desk: ViewContext, x: int, y: int, width: int) -> int:
     px = canvas.px
     said = f"Selected: {state.selection}" if state.selection is not None else "Nothing is selected: drag over the map"
     if state.held is not None:
-        said = desk.worded("In the hand: click or {key:put_down} puts it down")
+        said = desk.worded("Carrying a piece: click or {key:put_down} to put it down")
     canvas.text((x, y), said, size=12, face="bold", colour=desk.palette.dim, width=width)
     y += px(22)
     third, height = (width - px(12)) // 3, px(28)

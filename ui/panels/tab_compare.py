@@ -65,7 +65,8 @@ def _draw_trials(desk: ViewContext, x: int, y: int, width: int) -> int:
     px = canvas.px
     canvas.text((x, y + px(14)), "Trials", size=13, colour=desk.palette.dim, middle=True)
     tip = (
-        "Walks from start to goal of agents that learn, each with what those before have learned, until nothing is new"
+        "Walks from start to goal of agents that learn. Each walk uses what the earlier walks learned; they end when "
+        "nothing new is learned"
     )
     keys = f"{desk.key_of('more_trials')}, {desk.key_of('fewer_trials')}"
     stepper.draw(
@@ -135,7 +136,7 @@ def _draw_reference(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the optimal cost by which the agents' costs are divided, and the optimal cost that a problem list states."""
     canvas = desk.canvas
     if all(panel.view.has_own_ends for panel in desk.session.run.panels):
-        text = "optimal: between the ends of each agent"
+        text = "optimal: between each agent's own start and goal"
         canvas.text((x, y), text, size=12, colour=desk.palette.dim, width=width)
         return y + canvas.px(24)
     optimal = desk.session.run.world.optimal
@@ -144,6 +145,6 @@ def _draw_reference(desk: ViewContext, x: int, y: int, width: int) -> int:
     if listed is not None:
         text += f", listed {listed:g}"
     if desk.session.run.world.grid.version:
-        text += " (map on which the goal was set)"
+        text += " (on the map when the goal was set)"
     canvas.text((x, y), text, size=12, colour=desk.palette.dim, width=width)
     return y + canvas.px(24)

@@ -11,12 +11,12 @@ from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 
 _PAINTING_HELP = (
-    "Drag: block or free, the first cell decides. Right drag: free. Shift+click: line from the last cell. "
+    "Drag: block or free; the first cell decides. Right drag: free. Shift+click: line from the last cell. "
     "Ctrl+Shift+drag: rectangle."
 )
 _SELECTING_HELP = (
-    "Drag: select; with Shift: select more; with the right button: select less. Drag what is selected to move it, with "
-    "Ctrl to copy it. {key:select_from_cursor} at the cell cursor does it by keyboard."
+    "Drag: select. Shift+drag: select more. Right drag: select less. Drag the selection to move it, Ctrl+drag to copy "
+    "it. {key:select_from_cursor} selects from the cell cursor."
 )
 
 
@@ -46,7 +46,7 @@ def _draw_tools(desk: ViewContext, x: int, y: int, width: int) -> int:
         is_on=desk.state.is_editing,
         key=desk.key_of("edit_mode"),
         shows_key=True,
-        tip="In edit mode letters choose tools. The mouse edits in both modes",
+        tip="In edit mode, letter keys choose tools. The mouse edits in both modes",
     )
     y += height + px(8)
     half = (width - px(6)) // 2
@@ -182,10 +182,10 @@ def _draw_changes(desk: ViewContext, x: int, y: int, width: int) -> int:
     turn_rate = partial(turning.turn_change_rate, desk.session, desk.state)
     turn_interval = partial(turning.turn_change_interval, desk.session, desk.state)
     right = x + wide + gap + each
-    stepper.draw(canvas, "rate", (right, y), f"{rate:g} %", turn_rate, "Cells changed by one event, in percent")
+    stepper.draw(canvas, "rate", (right, y), f"{rate:g} %", turn_rate, "Percentage of cells that each change affects")
     every = changes.every if is_on else desk.state.change_interval
     right += gap + each
-    stepper.draw(canvas, "every", (right, y), f"/ {every}", turn_interval, "Ticks between two events")
+    stepper.draw(canvas, "every", (right, y), f"/ {every}", turn_interval, "Ticks between two changes")
     return y + px(40)
 
 
@@ -193,10 +193,10 @@ def _draw_tick_ms(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the control for the time limit per tick in milliseconds, which all agents share as in a game."""
     canvas, limit = desk.canvas, desk.session.run.world.tick_ms
     px = canvas.px
-    y = desk.heading(x, y, "Milliseconds a tick, all agents together")
+    y = desk.heading(x, y, "Milliseconds per tick, all agents together")
     tip = (
-        "Agents plan in turn until this time is spent, the others wait. What the clock said is kept in the script, so "
-        "this run can be repeated exactly; begun again, it will be another one"
+        "Agents plan one after another until this time is spent; the others wait. The measured times are kept in the "
+        "script, so this run can be replayed exactly, but a restarted run will be different"
     )
     turn = partial(turning.turn_tick_ms, desk.session)
     stepper.draw(canvas, "tick_ms", (x + stepper.width(canvas), y), f"{limit:g}" if limit else "off", turn, tip)
@@ -211,9 +211,9 @@ def _draw_tick_ms(desk: ViewContext, x: int, y: int, width: int) -> int:
 RULE_LABELS = {FOUR: "four", EIGHT: "eight", CUT: "cut corners", SQUEEZE: "squeeze"}
 RULE_TIPS = {
     FOUR: "Four neighbours: no diagonal moves; the heuristic is Manhattan distance",
-    EIGHT: "Eight neighbours; a diagonal needs both cells beside it free, as in the benchmarks",
-    CUT: "Eight neighbours; a diagonal needs one of the cells beside it free, and cuts the corner of the other",
-    SQUEEZE: "Eight neighbours; a diagonal goes even between two blocked cells that touch at a corner",
+    EIGHT: "Eight neighbours; a diagonal move needs both adjacent cells free, as in the benchmarks",
+    CUT: "Eight neighbours; a diagonal move needs one adjacent cell free, and cuts the corner of the other",
+    SQUEEZE: "Eight neighbours; a diagonal move may even pass between two blocked cells that touch at a corner",
 }
 
 
@@ -221,17 +221,17 @@ def _draw_movement(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the controls for the movement rule and the cost of a diagonal move; a change of either restarts the run."""
     canvas, movement = desk.canvas, desk.session.run.world.grid.movement
     px = canvas.px
-    canvas.text((x + width, y), "begins the run again", size=12, colour=desk.palette.dim, align="right")
+    canvas.text((x + width, y), "restarts the run", size=12, colour=desk.palette.dim, align="right")
     y = desk.heading(x, y, "Movement")
     options = [(rule, label, RULE_TIPS[rule]) for rule, label in RULE_LABELS.items()]
     y = canvas.segments("rule", (x, y, width, px(28)), options, movement.rule, partial(turning.set_rule, desk.session))
     if movement.has_diagonals:
         y += px(6)
-        tip = "What a diagonal move costs; a straight one costs 1"
+        tip = "Cost of a diagonal move; a straight move costs 1"
         turn = partial(turning.turn_diagonal, desk.session)
         stepper.draw(canvas, "diagonal", (x + stepper.width(canvas), y), f"{movement.diagonal:.4g}", turn, tip)
         words = (x + stepper.width(canvas) + px(10), y + px(14))
-        canvas.text(words, "cost of a diagonal", size=12, colour=desk.palette.dim, middle=True)
+        canvas.text(words, "cost of a diagonal move", size=12, colour=desk.palette.dim, middle=True)
         y += px(28)
     return y + px(12)
 

@@ -29,8 +29,8 @@ def draw(desk: ViewContext, box: Box) -> int:
         hint = canvas.wrapped(
             box,
             desk.worded(
-                "Point at a cell of the map to see what every agent knows of it. {key:pin_cell} or Alt+click pins the "
-                "cell; {key:cursor_right} shows a cell cursor, and moves it."
+                "Point at a cell of the map to see what every agent knows about it. {key:pin_cell} or Alt+click pins "
+                "the cell; {key:cursor_right} shows and moves the cell cursor."
             ),
             size=13,
             colour=palette.dim,
@@ -86,7 +86,7 @@ def _draw_cell(desk: ViewContext, x: int, y: int, width: int, cell: int) -> int:
 
 def _cell_source_text(desk: ViewContext) -> str:
     if desk.state.pinned is not None:
-        return "pinned" if desk.is_picture else desk.worded("pinned; {key:cancel} lets go")
+        return "pinned" if desk.is_picture else desk.worded("pinned; {key:cancel} unpins")
     return desk.worded(f"{'under the pointer' if desk.state.hover else 'cell cursor'}; {{key:pin_cell}} pins")
 
 
@@ -176,7 +176,7 @@ def _coverage_lines(agent: AgentView) -> list[str]:
 def _data_line(data: Prepared) -> str:
     took = "" if data.build_ms is None else f", {data.build_ms:,.0f} ms"
     kept = f"; {_size(data.disk_bytes)} on disk" if data.disk_bytes else ""
-    return f"{data.kind}: {_size(data.bytes)}, made with {data.build_expansions:,} expansions{took}{kept}"
+    return f"{data.kind}: {_size(data.bytes)}, built with {data.build_expansions:,} expansions{took}{kept}"
 
 
 def _size(count: int) -> str:

@@ -14,35 +14,35 @@ from ui.panels import badges, meanings
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import HitRegion
 
-KEEP = "Keep for every file"
+KEEP = "Use for every file"
 
 HEAT_TIPS = {
     "off": "No heat map",
-    "scrub": "Scrubbing alone: how often the agent came back to a cell, or moved back onto it",
-    "visits": "How often the agent stood on each cell; a dot: once",
+    "scrub": "Scrubbing only: how often the agent revisited each cell or made a back-move onto it",
+    "visits": "How often the agent visited each cell; a dot: once",
     "expansions": "How often each cell was expanded",
     "learned": "What a learning agent has added to its heuristic: h - h0",
-    "g": "What each known cell costs from the root of the search; D* Lite: to the goal. RIBS learns it",
-    "depth": "How deep the agent looks ahead: from each cell where it was, or as its database has it for each region",
-    "difference": "Visits of the focused panel, A, minus those of B: the same agent in the branch that A's comes "
-    "from, or the next panel. Orange has more in A, blue in B",
+    "g": "Cost of each known cell from the root of the search; D* Lite: cost to the goal. RIBS learns g",
+    "depth": "Lookahead depth of the agent: at each cell that it visited, or as its database stores it for each region",
+    "difference": "Visits in the focused panel (A) minus visits in B, which is the same agent in the parent branch or "
+    "the next panel. Orange: more visits in A, blue: more in B",
 }
 
 NO_HEAT = {
-    "scrub": "there is no agent",
-    "visits": "there is no agent",
-    "expansions": "no search has begun",
-    "learned": "no agent here learns",
-    "g": "no search has begun",
-    "depth": "no agent here chooses its depth",
-    "difference": "there is only one panel",
+    "scrub": "There is no agent",
+    "visits": "There is no agent",
+    "expansions": "No search has started yet",
+    "learned": "None of these agents learns",
+    "g": "No search has started yet",
+    "depth": "No agent here chooses its depth",
+    "difference": "There is only one panel",
 }
 """Reasons for an empty heat map, by its kind."""
 
-OTHERS = "Nothing to show of these agents"
+OTHERS = "Not used by these agents"
 
-HIDDEN_HEAT = "slow motion shows the search instead"
-CROWD_HEAT = "a crowd has visits; click an agent for its own"
+HIDDEN_HEAT = "Slow motion shows the search instead"
+CROWD_HEAT = "Crowds show visits only; click an agent for more"
 
 
 def draw(desk: ViewContext, box: Box) -> int:
@@ -137,7 +137,7 @@ def _draw_level(desk: ViewContext, box: Box, top: int) -> None:
         level / top,
         lambda share: choose(round(share * top)),
         lambda steps: choose(level + steps),
-        "Level of the abstraction whose regions are drawn; at the left end, that on which the agent works",
+        "Abstraction level whose regions are drawn; at the left end, the level on which the agent works",
     )
 
 

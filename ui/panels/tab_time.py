@@ -67,7 +67,7 @@ def _draw_branch(desk: ViewContext, session: Session, x: int, y: int, width: int
             f"branch:{branch.number}",
             row,
             partial(branching.show, session, branch.number),
-            f"{branch.name}: show and focus it",
+            f"Show and focus {branch.name}",
             desk.key_of("next_branch"),
         )
     )
@@ -81,7 +81,7 @@ def _draw_branch(desk: ViewContext, session: Session, x: int, y: int, width: int
         eye,
         is_shown,
         partial(toggle, branch.number),
-        tip="On screen, or not",
+        tip="Show or hide this branch",
         key=desk.key_of("hide_branch"),
     )
     at = f"at {branch.at:,}" if branch.parent is not None else ""
@@ -150,7 +150,7 @@ def _draw_divergence(desk: ViewContext, session: Session, x: int, y: int, width:
             "diverged",
             box,
             partial(desk.player.seek, tick),
-            "The digest stored with this session differs from the run computed now, first at this tick",
+            "The replay does not match the saved run from this tick on; click to go there",
         )
     )
     return y + canvas.px(38)
@@ -164,10 +164,8 @@ def _draw_script(desk: ViewContext, session: Session, x: int, y: int, width: int
     deeds = script.deeds(session.run)
     complaints = session.run.timeline.complaints()
     if not deeds:
-        hint = (
-            "No edits yet. Everything that is done to the run is listed here; it can be switched off, moved in time, "
-        )
-        hint += "done again or deleted, and the run is computed anew."
+        hint = "No edits yet. Every edit of the run is listed here. You can switch it off, move it to another tick, "
+        hint += "repeat or delete it; the run is then recomputed."
         return y + canvas.wrapped((x, y, width, canvas.px(200)), hint, size=12, colour=desk.palette.dim)
     for deed in deeds[-MAX_DEEDS:]:
         complaint = next((complaints[number] for number in deed.ids if number in complaints), "")
@@ -191,7 +189,7 @@ def _draw_script_line(
         (x, y, px(20), px(20)),
         deed.is_enabled,
         partial(script.toggle, session, deed),
-        tip="Takes part in the run, or not",
+        tip="Switch this edit on or off",
     )
     text = deed.command.say(RunNames(session.run.timeline))
     canvas.spot(
@@ -217,8 +215,8 @@ def _draw_script_line_buttons(desk: ViewContext, session: Session, x: int, y: in
         ("-1", partial(script.move, session, deed, -1), "One tick earlier"),
         ("+1", partial(script.move, session, deed, 1), "One tick later"),
         ("+10", partial(script.move, session, deed, 10), "Ten ticks later"),
-        ("again", partial(script.duplicate, session, deed), "The same once more, ten ticks later"),
-        ("delete", partial(script.delete, session, deed), "Take it out of the script"),
+        ("repeat", partial(script.duplicate, session, deed), "Repeat this edit ten ticks later"),
+        ("delete", partial(script.delete, session, deed), "Delete this edit from the script"),
     )
     for label, action, tip in actions:
         width = canvas.text_width(label, 12) + px(12)

@@ -60,7 +60,7 @@ def _draw_title(desk: ViewContext, left: int, right: int, box: Box) -> None:
     kept = 0 if movement == USUAL else canvas.text_width(movement.rule) + px(14)
     used = canvas.text((left, middle), title, size=14, middle=True, width=max(0, right - left - kept))
     about = partial(desk.run, "about") if caption else None
-    tip = f"{title}\n{desk.tip_of('about')}: click to read all of it" if caption else title
+    tip = f"{title}\n{desk.tip_of('about')}: click to read the whole text" if caption else title
     key = desk.key_of("about") if caption else ""
     canvas.spot(HitRegion("title", (left, y, used, height), about, tip, key))
     left += used + px(14)
@@ -81,7 +81,7 @@ def _draw_movement(desk: ViewContext, left: int, right: int, box: Box) -> int:
     words = movement.words if canvas.text_width(movement.words) <= right - left else movement.rule
     text_pos = (left, box[1] + box[3] // 2)
     used = canvas.text(text_pos, words, colour=desk.palette.accent, middle=True, width=max(0, right - left))
-    tip = f"{movement.words}: changed on the Edit tab, begins the run again"
+    tip = f"Movement: {movement.words}. Click to change it, which restarts the run"
     canvas.spot(HitRegion("title:movement", (left, box[1], used, box[3]), partial(desk.run, "tab_edit"), tip))
     return left + used + canvas.px(14)
 
@@ -102,7 +102,7 @@ def _draw_divergence(desk: ViewContext, left: int, right: int, box: Box) -> int:
         width=max(0, right - left),
     )
     who = f": {', '.join(found.agents)}" if found.agents else ""
-    tip = f"The run is not the one that was saved{who}. Its digest was {found.was}, it is {found.now}"
+    tip = f"The replay does not match the saved run{who}. The digest was {found.was}, now it is {found.now}"
     canvas.spot(HitRegion("title:diverged", (left, box[1], used, box[3]), partial(desk.player.seek, found.tick), tip))
     return left + used + canvas.px(14)
 

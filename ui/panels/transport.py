@@ -138,7 +138,7 @@ def _draw_speed(desk: ViewContext, left: int, y: int, height: int) -> int:
         share,
         drag_to,
         lambda step: desk.run("faster" if step > 0 else "slower"),
-        desk.worded("Ticks a second; {key:full_speed}: as fast as possible"),
+        desk.worded("Ticks per second; {key:full_speed}: as fast as possible"),
         desk.keys_of("slower", "faster"),
     )
     if height >= canvas.px(66):
@@ -202,8 +202,8 @@ def _budget_tip(desk: ViewContext) -> str:
         names = list(dict.fromkeys(walker.config.group or walker.label for walker in sharing))
         shown = [f'"{name}"' for name in names[:MAX_NAMED]]
         more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-        whose = f"{', '.join(shown)}{more}; the others have their own"
-    return f"Expansions a tick, for {whose}"
+        whose = f"{', '.join(shown)}{more}; the other agents have their own budgets"
+    return f"Expansions per tick, for {whose}"
 
 
 def _draw_until(desk: ViewContext, left: int, right: int, y: int, rows: int) -> None:

@@ -60,7 +60,7 @@ class Rows(Scrolled):
         selected: Callable[[int], None] | None = None,
         sort_by: tuple[int, bool] | None = None,
         sorted_by: Callable[[int, bool], None] | None = None,
-        empty: str = "nothing here",
+        empty: str = "No entries",
         container: IContainerLikeInterface | None = None,
         is_chosen_at_once: bool = False,
     ) -> None:
