@@ -56,7 +56,7 @@ class AgentEditor(FormDialog):
         self._place = host.session.panel_of(panel) if panel is not None else 0
         self._generation = host.session.generation
         self.title = "Add an agent" if self.is_new else "Agent"
-        self.hint = "" if self.is_new else f"panel {self._place + 1}; changes apply immediately"
+        self.hint = "" if self.is_new else f"panel {self._place + 1}; changes apply at once"
         super().__init__(host)
 
     def _card_rect(self) -> pygame.Rect:

@@ -66,9 +66,7 @@ class ComparisonTable(Dialog):
             text += f", optimal cost {optimal:,.2f}"
         if session.run.scenario.listed_optimal is not None:
             text += f" (listed: {session.run.scenario.listed_optimal:,.2f})"
-        self.set_title(
-            self.title, f"{text}.  Left and Right select a column; the arrows in the header show more columns"
-        )
+        self.set_title(self.title, f"{text}.  Left and Right sort by another column")
 
     def _items(self) -> list[Item]:
         session = self.host.session

@@ -110,7 +110,7 @@ class ExperimentSheet(FormDialog):
         own = ", ".join(self._agents_with_budgets())
         self._words(fields, f"Budgets, except for {own}" if own else "Budgets")
         self._field(fields, self.budgets, self._set_budgets)
-        self._words(fields, f"Or a sweep: values of two parameters of {name}")
+        self._words(fields, f"Or sweep two parameters of {name}")
         self._field(
             fields, self.sweep[0], self._set_first_axis, example_of(walker.spec.params if walker is not None else ())
         )
@@ -227,9 +227,7 @@ class ExperimentSheet(FormDialog):
         self.left_out.set(self._left_out_message(), "warning")
         self._shows_running_state = study is not None and study.is_running
         if study is None:
-            self.words.set(
-                "Press Start to run the agents of all panels on problems of this map, as it was at tick 0.", "dim"
-            )
+            self.words.set("Start runs all agents on problems of the map at tick 0.", "dim")
         elif study.complaint:
             self.words.set(study.complaint.splitlines()[-1], "warning")
         elif study.is_running and not study.whole:

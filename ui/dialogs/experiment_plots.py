@@ -156,8 +156,8 @@ def _draw_axes(pen: Canvas, box: pygame.Rect, across: "_Scale", up: "_Scale") ->
         pen.fill((box.x, y, box.width, 1), pen.palette.edge)
         _write(pen, (box.x - pen.px(6), y), f"{value:g}", "right", size=11)
     foot = box.bottom + pen.px(30)
-    _write(pen, (box.right, foot), "x: expansions / move (pooled)", "right", face="sans")
-    _write(pen, (box.x, foot), "y: cost / optimal (mean of runs)", "left", face="sans")
+    _write(pen, (box.right, foot), "x: expansions / move", "right", face="sans")
+    _write(pen, (box.x, foot), "y: mean cost / optimal", "left", face="sans")
 
 
 def _write(

@@ -62,7 +62,7 @@ Rebind = Callable[[str, str | None], None]
 
 class SettingsDialog(FormDialog):
     title = "Settings"
-    hint = "changes apply immediately and are saved"
+    hint = "changes apply at once and are saved"
     size = (980, 680)
     command = "settings"
 

@@ -136,7 +136,7 @@ def _draw_reference(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the optimal cost by which the agents' costs are divided, and the optimal cost that a problem list states."""
     canvas = desk.canvas
     if all(panel.view.has_own_ends for panel in desk.session.run.panels):
-        text = "optimal: between each agent's own start and goal"
+        text = "optimal: each agent's start to its goal"
         canvas.text((x, y), text, size=12, colour=desk.palette.dim, width=width)
         return y + canvas.px(24)
     optimal = desk.session.run.world.optimal

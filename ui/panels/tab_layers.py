@@ -42,7 +42,7 @@ NO_HEAT = {
 OTHERS = "Not used by these agents"
 
 HIDDEN_HEAT = "Slow motion shows the search instead"
-CROWD_HEAT = "Crowds show visits only; click an agent for more"
+CROWD_HEAT = "Crowds show only visits; click an agent"
 
 
 def draw(desk: ViewContext, box: Box) -> int:
