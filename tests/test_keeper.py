@@ -66,8 +66,8 @@ def test_the_run_before_is_there_after_a_kill(folder: Path) -> None:
     assert len(find_crashed()) == 2
     app = make_app(setup())
     app.window.documents.offer_crashed()
-    assert isinstance(app.window.dialogs.dialog, CrashedQuestion) and "begun again" in app.window.dialogs.dialog.text
-    press(app, pygame.K_LEFT)  # from "Restore" to "Restore run before"
+    assert isinstance(app.window.dialogs.dialog, CrashedQuestion) and "restarted" in app.window.dialogs.dialog.text
+    press(app, pygame.K_LEFT)  # from "Restore" to "Previous run"
     press(app, pygame.K_RETURN)
     settled(app.session)
     assert digests(app.session) == before
