@@ -11,7 +11,7 @@ class OwnAgentQuestion(Question):
     def __init__(self, host: Host, path: str, run: Callable[[], None]) -> None:
         text = (
             f"{printable(path)} is a program: it can do anything on this computer that you can do. Run it only if you "
-            "wrote it or trust its author. While this window is open, the file is reloaded whenever it is saved."
+            "wrote it or trust its author. While this window is open, it is run again whenever the file is saved."
         )
         super().__init__(host, "Run this agent?", text, [("Run agent", run, "danger"), ("Cancel", _nothing, "main")])
 
