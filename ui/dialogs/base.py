@@ -168,7 +168,7 @@ class Dialog:
         # True until the next key press, because the key that opened the dialog also arrives as a text event
         self._ignores_text = True
         self._held: set[int] = set()  # keys that are held down, to detect auto-repeat; shared with the inner dialog
-        self._settling_s = 0.0  # seconds until buttons that replaced other buttons react to presses
+        self._settling_s = 0.0  # seconds for which buttons that have just replaced other buttons still ignore presses
         self._root_elements: list[UIElement] = []
         self.inner: Dialog | None = None
         self.mouse = (-1, -1)
@@ -188,7 +188,7 @@ class Dialog:
         self.host.close_dialog()
 
     def key(self, event: pygame.event.Event) -> bool:
-        """Handle a key that the focused control does not use; return whether the dialog used it."""
+        """Handle a key press that the focused control does not use, and return whether the dialog uses the key."""
         return False
 
     def update(self, seconds: float = 1 / 60) -> None:
@@ -267,7 +267,7 @@ class Dialog:
                 self._settling_s = SETTLE_S
 
     def _settle(self, seconds: float) -> None:
-        """Count down to 0 seconds, then enable the buttons that _start_settling() disabled."""
+        """Subtract a frame's seconds from SETTLE_S, and at 0 enable the buttons that _start_settling() disabled."""
         if self._settling_s:
             self._settling_s = max(0.0, self._settling_s - min(seconds, _MAX_FRAME_SETTLE_S))
             for button in self._buttons() if not self._settling_s else ():

@@ -187,7 +187,7 @@ class SettingsDialog(FormDialog):
         self._apply_folder(name)
 
     def _apply_folder(self, name: str) -> bool:
-        """Store the folder that the user entered as setting, and return whether the folder can be used."""
+        """Store the folder that the user entered in the settings if it can be used, and return whether it can."""
         text = self.fields[name].text.strip()
         if text in ("", self.usual[name]):
             self._set_folder(name, "")

@@ -17,9 +17,9 @@ from ui.model import branching
 from ui.widgets.controls import Button, Text
 from ui.widgets.lists import Col, Item, Rows
 
-MOMENTS = 8  # number of ticks at which each switch or cell is blocked
+MOMENTS = 8  # number of ticks of the run at which the search tries to block each switch or cell
 MAX_SHOWN = 500  # maximum number of listed results
-_PIECE = 20_000.0  # estimated microseconds of simulation between two checks whether the search was cancelled
+_PIECE = 20_000.0  # work between two checks for cancellation, in estimated microseconds of simulation
 _REFRESH_S = 0.25  # seconds between two updates of the results
 
 SWITCHES, CELLS = "switches", "cells"

@@ -18,7 +18,7 @@ from ui.widgets.canvas import Canvas, HitRegion
 # Limit in milliseconds per tick for a crowd's meter if the scenario sets no limit: typical for pathfinding in games
 GAME_MS = 3.0
 MARK = 12  # radius of the marks of starts, goals and agents on the map, in design units
-FULL_NAMES_FROM = 400  # minimum panel width in design units for full names of the numbers, instead of short names
+FULL_NAMES_FROM = 400  # minimum width of a panel that shows full names of its numbers, not short ones, in design units
 
 
 def draw_around(desk: ViewContext, boxes: PanelBoxes, panel: Panel, place: int) -> None:

@@ -64,7 +64,7 @@ def _place_of(desk: ViewContext, boxes: PanelBoxes, panel: Panel, name: str) -> 
 
 
 def _beside(desk: ViewContext, area: Box, name: str, switch_box: Box, taken: Sequence[Box]) -> Box:
-    """Return the rectangle for the name of a switch: at the first side of the switch that is free and on the map.
+    """Return the rectangle for a switch's name: next to the switch, inside the map, and if possible over no other name.
 
     Args:
         desk: View context.

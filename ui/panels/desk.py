@@ -34,7 +34,7 @@ def _return_true() -> bool:
 
 @dataclass
 class ViewContext:
-    """Everything that one view of a session is drawn from: session, settings, state, player, scene and canvas."""
+    """Everything that is needed to draw a view of a session: session, settings, state, player, scene and canvas."""
 
     session: Session
     settings: Settings
@@ -49,7 +49,7 @@ class ViewContext:
     distances: dict[object, Distances] = field(default_factory=dict)
     # Callback that returns whether layers, heat map and linking of cameras have the user's default values
     is_default_view: Callable[[], bool] = _return_true
-    is_picture: bool = False  # whether the target is a picture, in which nothing can be clicked, instead of the window
+    is_picture: bool = False  # whether the view is drawn into a picture (screenshot or film), not into the window
 
     @property
     def palette(self) -> Palette:

@@ -8,7 +8,7 @@ from ui.model.run import Panel
 from ui.panels import agent_panel, badges, bridges, overlay, sidebar, top_bar, transport
 from ui.panels.desk import ViewContext
 
-NUMBERS = "numbers"  # name of the group of cached regions that must show numbers of the same tick (see Canvas.part)
+NUMBERS = "numbers"  # group of cached regions that are redrawn in the same frame, so that they show the same tick
 Indicator = Callable[[int, int], int]
 """Callback that draws the recording indicator, right-aligned at x and centred at y, and returns its left edge."""
 
@@ -43,7 +43,7 @@ def draw_panels(desk: ViewContext, hand: Callable[[Panel], ToolPreview] = _no_to
         if panel.key in compared:
             badges.draw_map_badge(desk.canvas, boxes.map, compared[panel.key], panel.branch)
         bridges.draw(desk, boxes, panel)
-        # If only the map was redrawn in this frame, clip to the map.
+        # If only the map of the panel was redrawn in this frame, clip the following drawing to the map.
         # The border outside the map is still on screen from the last redraw of the panel.
         with desk.canvas.clipped(boxes.whole if is_panel_drawn else boxes.map):
             agent_panel.draw_over(desk, boxes, panel)

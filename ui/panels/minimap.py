@@ -52,7 +52,7 @@ class Minimap:
     """Minimaps of all panels, with a cache of their pictures."""
 
     kept: dict[Shows, _CachedPicture] = field(default_factory=dict)
-    # Whether a minimap was redrawn in this frame; then other outdated minimaps wait for the next frame
+    # Whether a minimap was redrawn in this frame; at most one is, and other outdated minimaps wait for later frames
     _has_redrawn: bool = False
 
     def draw(self, desk: ViewContext, go: Go) -> None:

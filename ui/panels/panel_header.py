@@ -155,7 +155,7 @@ def _fitting_width(widths: list[int], room: int) -> int:
 
 
 def _draw_chips(canvas: Canvas, chips: list[_Chip], left: int, right: int, middle: int) -> list[_Chip]:
-    """Draw as many chips as fit, and return the others."""
+    """Draw the chips that fit between `left` and `right`, and return the chips that do not fit."""
     for number, chip in enumerate(chips):
         if left + _chip_width(canvas, chip) > right:
             return chips[number:]

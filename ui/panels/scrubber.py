@@ -127,7 +127,7 @@ def _drag(desk: ViewContext, bar: Box, end: int, position: tuple[int, int]) -> N
 
 
 def _draw_marks(desk: ViewContext, session: Session, bar: Box, end: int) -> None:
-    """Draw the marks of events, at most one of each kind per pixel column, so that long runs are drawn as fast."""
+    """Draw the marks of events: at most one of each kind per pixel column, because a long run has too many events."""
     surface = desk.canvas.surface
     px = desk.canvas.px
     timeline = session.run.timeline

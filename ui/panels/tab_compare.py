@@ -127,7 +127,7 @@ def _value(measure: Measure, view: WalkerView) -> str:
 
 
 def _ends(widths: list[int], gap: int, right: int) -> list[int]:
-    """Return the right edge of each column, for a table whose right edge is `right`."""
+    """Return the right edges of the table's columns; the last column ends at `right`."""
     before = accumulate(reversed(widths[1:]), lambda end, wide: end - wide - gap, initial=right)
     return list(before)[::-1]
 

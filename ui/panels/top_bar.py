@@ -108,7 +108,7 @@ def _draw_divergence(desk: ViewContext, left: int, right: int, box: Box) -> int:
 
 
 def _draw_buttons(desk: ViewContext, left: int, right: int, middle: int) -> int:
-    """Draw as many buttons as fit, right-aligned, and return the left edge of the leftmost button."""
+    """Draw the buttons of the bar that fit, right-aligned, and return the left edge of the leftmost button."""
     canvas = desk.canvas
     height = canvas.px(28)
     buttons, has_keys = _fitting(desk, right - left - canvas.px(MIN_TITLE))

@@ -54,9 +54,8 @@ class HitRegion:
     drop: Action | None = None  # callback of the release of the mouse button at the end of a drag
 
 
-# In a row of choices: minimum width of a choice beyond its label, including the gap to its right, in design units
-MIN_SPARE = 13
-MAX_SPARE = 72  # maximum width of a choice beyond its label in design units; a wide row is not filled with few choices
+MIN_SPARE = 13  # minimum extra width of a choice beyond its label, including the gap to its right, in design units
+MAX_SPARE = 72  # maximum extra width of a choice beyond its label, so that few choices do not fill a wide row
 HANDLE = 7  # radius of a slider's handle, in design units
 
 
@@ -89,7 +88,7 @@ class Canvas:
         self.takes_mouse = True  # whether controls react to the pointer; False while a modal dialog is open
         self.renewed: list[Box] = []  # dirty rectangles in pixels: areas drawn in this frame
         self.scrolled: dict[str, Box] = {}  # control id -> rectangle in scrolling areas, also if scrolled out of view
-        # (number of hit regions registered before the control, id) of each control that is scrolled out of view
+        # Controls that are scrolled out of view, each as (number of hit regions registered before it, its id)
         self._scrolled_out: list[tuple[int, str]] = []
         self._in_scroll_area = False  # whether the controls being drawn are inside a scrolling area
         # _is_resting: there is no user input and no overlay, so that `part` may keep the pixels of the last frame.
@@ -529,7 +528,7 @@ class Canvas:
         y = spot.box[1] + spot.box[3] + self.px(6)
         max_y = screen_height - height - self.px(2)
         # If there is no room below the control, draw the tooltip at the lower edge of the window.
-        # If it would cover more than a quarter of the control there, draw it above the control instead.
+        # If the tooltip would cover more than a quarter of the control there, draw the tooltip above the control.
         if y > max_y:
             y = max_y if spot.box[1] + spot.box[3] - max_y <= spot.box[3] // 4 else spot.box[1] - height - self.px(6)
         # Draw the tooltip of a tall control to the left of the control, at the height of the pointer.

@@ -620,7 +620,7 @@ class Slider(Painted):
 
 
 class Check(Painted):
-    """Check box with its label."""
+    """Check box with a label to its right; a click on either toggles the check box."""
 
     def __init__(
         self,

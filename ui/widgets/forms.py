@@ -422,7 +422,7 @@ class _Scale:
         return max(step, 1.0) if self.param.kind is int else step
 
     def _legal_value(self, value: float, step: float) -> Value:
-        """Return the value rounded to a multiple of `step`, unless that is 0, and clamped to the range."""
+        """Round a value to a multiple of `step` (if `step` is not 0), and clamp it to the range of the parameter."""
         if step > 0:
             value = round(value / step) * step
         value = min(max(value, self.low), self.high)
@@ -439,7 +439,7 @@ def _has_range(param: Param) -> bool:
 
 
 def named(param: Param) -> str:
-    """Return the name of a parameter as forms show it."""
+    """Return the name of a parameter for display: its label, or its name with spaces and a capital letter."""
     return param.label or param.name.replace("_", " ").replace("-", " ").capitalize()
 
 

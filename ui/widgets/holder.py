@@ -11,7 +11,7 @@ from ui.widgets.canvas import Canvas
 
 
 class Screen(Protocol):
-    """Window that contains a dialog, reduced to the members that controls use."""
+    """Interface of the window that contains a dialog, with only the members that the dialog's controls use."""
 
     @property
     def gui(self) -> pygame_gui.UIManager: ...
@@ -24,7 +24,7 @@ class Screen(Protocol):
 
 
 class Holder(Protocol):
-    """Dialog that contains controls, reduced to the members that controls use."""
+    """Interface of a dialog, with only the members that the dialog's controls use."""
 
     title: str
     mouse: tuple[int, int]  # mouse position in window pixels

@@ -99,7 +99,7 @@ class Rows(Scrolled):
         Args:
             items: New rows.
             place: Index of the row to select.
-            tells: Whether to call the callback `selected`.
+            tells: Whether to notify the caller of the selection by the callback `selected`.
         """
         self.items = list(items)
         self._row = self.dialog.px(TALL_ROW if any(item.detail for item in self.items) else ROW)
