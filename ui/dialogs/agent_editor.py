@@ -106,7 +106,11 @@ class AgentEditor(FormDialog):
         self._fill_form()
 
     def _listed(self, room: int) -> int:
-        """Return the number of algorithms that the list shows without scrolling, given the height of list and form."""
+        """Return the number of algorithms that fit into the list without scrolling.
+
+        Args:
+            room: Height of the list and the form together, in pixels.
+        """
         return min(len(SPECS), max(_MIN_LISTED, int(room * _LIST_SHARE) // self.px(ROW)))
 
     def _fill_form(self) -> None:

@@ -173,7 +173,7 @@ class CrowdList(Dialog):
 
 
 def ends_of(ratios: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Return the range of the histogram as (lower limit, upper limit), which contains at least 1 to 1.05.
+    """Return (lower limit, upper limit) of the histogram: the range of the ratios, extended to contain 1 and 1.05.
 
     A ratio of cost to optimal cost can be below 1 if cells were freed while the agent walked.
     """

@@ -87,7 +87,7 @@ class Documents:
             self.host.complain(error, "The saved file cannot be run; its previous version stays in use")
 
     def open_example(self, path: str | os.PathLike[str]) -> None:
-        """Open an example of the gallery, after asking about unsaved edits, and start it."""
+        """Open an example of the gallery, after asking about unsaved edits, and start its run."""
         self.with_edits_kept(lambda: self._open_in_background(Path(path), self.desk.player.play))
 
     def _open_in_background(self, path: Path, then: Callable[[], None] = _nothing) -> None:

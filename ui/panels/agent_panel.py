@@ -15,7 +15,7 @@ from ui.panels import minimap, panel_header, pointing
 from ui.panels.desk import ViewContext
 from ui.widgets.canvas import Canvas, HitRegion
 
-# Limit in milliseconds per tick for a crowd's meter if the scenario sets no limit: typical for pathfinding in games
+# Milliseconds per tick that a crowd's meter uses as limit if the scenario sets none; typical for pathfinding in games
 GAME_MS = 3.0
 MARK = 12  # radius of the marks of starts, goals and agents on the map, in design units
 FULL_NAMES_FROM = 400  # minimum width of a panel that shows full names of its numbers, not short ones, in design units

@@ -29,8 +29,9 @@ from ui.model.layout import Box, contains
 
 _MAX_CACHED_BOX_AREA = 40_000  # area in square pixels above which a rounded box is drawn directly, not cached
 RENEWED_EVERY = 3  # minimum number of frames between two redraws of a cached region, while the window rests
-# Maximum number of cached regions redrawn per frame, on average. With eight panels and three bars, each of them is then
-# redrawn every sixth frame (10 times a second), which is enough: numbers that change 20 times a second are unreadable.
+# Maximum number of cached regions redrawn per frame, on average.
+# With eight panels and three bars, each region is then redrawn every sixth frame, which is 10 times a second.
+# That is enough, because numbers that change 20 times a second are unreadable.
 _MAX_REGIONS_PER_FRAME = 2
 
 Action = Callable[[], None]
