@@ -66,7 +66,7 @@ def test_the_run_before_is_there_after_a_kill(folder: Path) -> None:
     assert len(find_crashed()) == 2
     app = make_app(setup())
     app.window.documents.offer_crashed()
-    assert isinstance(app.window.dialogs.dialog, CrashedQuestion) and "restarted" in app.window.dialogs.dialog.text
+    assert isinstance(app.window.dialogs.dialog, CrashedQuestion) and "started over" in app.window.dialogs.dialog.text
     press(app, pygame.K_LEFT)  # from "Restore" to "Previous run"
     press(app, pygame.K_RETURN)
     settled(app.session)

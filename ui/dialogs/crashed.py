@@ -21,7 +21,7 @@ class CrashedQuestion(Question):
         answers: list[Answer] = [("Later", _nothing, ""), ("Discard", partial(discard, latest.path), "danger")]
         before = next((other for other in others if latest.is_of_same_program(other)), None)
         if before is not None:
-            text += f" Its run was restarted at {_time(before)}; the run before the restart can be restored instead."
+            text += f" Its run was started over at {_time(before)}; the previous run can be restored instead."
             answers.append(("Previous run", partial(self._restore_session, before), ""))
         if len(others) > (before is not None):
             text += " Older sessions are offered afterwards."

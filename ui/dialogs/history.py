@@ -11,8 +11,8 @@ from ui.widgets.lists import Col, Item, Rows
 
 
 class HistoryList(Dialog):
-    title = "History"
-    hint = "click an action to go back or forward to it"
+    title = "Undo history"
+    hint = "click an action to go to it"
     size = (420, 640)
     veils = False
     closes_outside = False

@@ -4,7 +4,7 @@ from ui.panels.desk import ViewContext
 
 LINES = (
     (("copy", "Copy"), ("cut", "Cut"), ("paste", "Paste")),
-    (("mirror_left_right", "Mirror <>"), ("mirror_top_bottom", "Mirror ^v"), ("turn_right", "Turn")),
+    (("mirror_left_right", "Mirror <>"), ("mirror_top_bottom", "Mirror ^v"), ("turn_right", "Rotate")),
     (("block_selected", "Block"), ("free_selected", "Free"), ("name_switch", "Switch ...")),
     (("select_all", "All"), ("select_stroke", "Last stroke"), ("save_piece", "Save ...")),
 )
@@ -18,7 +18,7 @@ def draw(desk: ViewContext, x: int, y: int, width: int) -> int:
     px = canvas.px
     said = f"Selected: {state.selection}" if state.selection is not None else "Nothing is selected: drag over the map"
     if state.held is not None:
-        said = desk.worded("Carrying a piece: click or {key:put_down} to put it down")
+        said = desk.worded("Click or press {key:put_down} to place the cells")
     canvas.text((x, y), said, size=12, face="bold", colour=desk.palette.dim, width=width)
     y += px(22)
     third, height = (width - px(12)) // 3, px(28)

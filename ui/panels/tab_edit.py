@@ -196,7 +196,7 @@ def _draw_tick_ms(desk: ViewContext, x: int, y: int, width: int) -> int:
     y = desk.heading(x, y, "Milliseconds per tick, all agents together")
     tip = (
         "Agents plan one after another until this time is spent; the others wait. The measured times are kept in the "
-        "script, so this run can be replayed exactly, but a restarted run will be different"
+        "script, so this run can be replayed exactly, but a run that starts over will be different"
     )
     turn = partial(turning.turn_tick_ms, desk.session)
     stepper.draw(canvas, "tick_ms", (x + stepper.width(canvas), y), f"{limit:g}" if limit else "off", turn, tip)
@@ -221,7 +221,7 @@ def _draw_movement(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the controls for the movement rule and the cost of a diagonal move; a change of either restarts the run."""
     canvas, movement = desk.canvas, desk.session.run.world.grid.movement
     px = canvas.px
-    canvas.text((x + width, y), "restarts the run", size=12, colour=desk.palette.dim, align="right")
+    canvas.text((x + width, y), "starts over at tick 0", size=12, colour=desk.palette.dim, align="right")
     y = desk.heading(x, y, "Movement")
     options = [(rule, label, RULE_TIPS[rule]) for rule, label in RULE_LABELS.items()]
     y = canvas.segments("rule", (x, y, width, px(28)), options, movement.rule, partial(turning.set_rule, desk.session))

@@ -81,7 +81,7 @@ def _draw_movement(desk: ViewContext, left: int, right: int, box: Box) -> int:
     words = movement.words if canvas.text_width(movement.words) <= right - left else movement.rule
     text_pos = (left, box[1] + box[3] // 2)
     used = canvas.text(text_pos, words, colour=desk.palette.accent, middle=True, width=max(0, right - left))
-    tip = f"Movement: {movement.words}. Click to change it, which restarts the run"
+    tip = f"Movement: {movement.words}. Click to change it; the run then starts over"
     canvas.spot(HitRegion("title:movement", (left, box[1], used, box[3]), partial(desk.run, "tab_edit"), tip))
     return left + used + canvas.px(14)
 
