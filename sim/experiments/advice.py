@@ -1,4 +1,4 @@
-"""Recommendation of agents for a map: candidates, their measurement on random problems, and their ranking.
+"""Recommend agents for a map: measure candidates on random problems, and rank them by path cost and processor time.
 
 A candidate is an agent with parameters and a budget. A unit is one of many agents that walk on the map together.
 """
@@ -20,7 +20,7 @@ from sim.experiments.statistics import pareto
 from sim.experiments.totals import Totals
 from sim.params import Value, parse_params
 
-BUDGETS = (4, 16, 64, 256)  # expansions per tick
+BUDGETS = (4, 16, 64, 256)  # budgets tried with each agent, in expansions per tick
 _KINDS: tuple[tuple[str, Mapping[str, Value]], ...] = (
     ("tba", {}),
     ("tba", {"switch": "longer"}),
@@ -31,20 +31,20 @@ _KINDS: tuple[tuple[str, Mapping[str, Value]], ...] = (
     ("lss-lrta", {}),
     ("da-rtaa", {}),
 )
-_PATIENCE = 100  # maximum number of moves of a candidate, per unit of cost of the cheapest path
+_PATIENCE = 100  # a candidate is stopped after this many moves per unit of the cheapest path's cost
 MAX_COMPARED_UNITS = 200
 """Maximum number of units that walk together when settings are compared; times of more units are extrapolated."""
 
 MAX_MEASURED = 2000
 """Maximum number of units that walk together when the recommendation is verified; limits memory and time."""
 
-_MAX_STEPS = 10  # maximum number of measurements in `most_that_fit`
-_MAX_FIT_RATIO = 1.1  # `most_that_fit` ends if (smallest number that did not fit) / (largest that did) is at most this
+_MAX_STEPS = 10  # maximum number of crowd sizes measured to find the largest crowd that fits into a frame
+_MAX_FIT_RATIO = 1.1  # the search for the largest crowd ends if (smallest that misfits) / (largest that fits) <= this
 
-# Ticks of a first run that is not measured. It touches the pages of memory that the measured run then uses again, as in
-# a game, in which units use the memory of earlier units.
+# Ticks of an unmeasured warm-up run, after which the measured run causes no page faults.
+# The warm-up is realistic, because the units of a game also reuse memory of earlier units.
 _TOUCH_TICKS = 20
-_MIN_COMPARED_UNITS = 32  # minimum number of walks behind a mean; with fewer units, several worlds are measured
+_MIN_COMPARED_UNITS = 32  # minimum number of walks averaged per candidate; smaller worlds are measured several times
 _NAMES = [column.name for column in (*MEASURED, *TIMES)]
 
 
@@ -57,9 +57,9 @@ class Together:
     """
 
     units: int  # number of units in a world
-    frames_ms: float = 0.0  # sum over the frames, in milliseconds of processor time
-    unit_ticks: int = 0  # number of walking units, summed over the frames
-    longest_ms: float = 0.0  # longest frame, in milliseconds of processor time
+    frames_ms: float = 0.0  # processor time of all counted frames together, in milliseconds
+    unit_ticks: int = 0  # number of walking units, summed over all counted frames
+    longest_ms: float = 0.0  # processor time of the longest frame, in milliseconds
 
     @property
     def unit_us(self) -> float:
@@ -69,14 +69,14 @@ class Together:
 
 @dataclass
 class Candidate:
-    """Setting that may be recommended, with its results on the problems that have been run so far."""
+    """Agent with parameters and a budget that may be recommended, with its results on the problems run so far."""
 
-    kind: str  # key of the agent
+    kind: str  # key of the agent, such as tb-wa
     params: Mapping[str, Value]
     budget: int  # expansions per tick
     name: str  # displayed name with parameters and budget
     totals: Totals = field(default_factory=Totals)
-    is_out: bool = False  # whether the goal of any problem was not reached; the candidate is then rejected
+    is_out: bool = False  # whether the candidate is rejected, because it did not reach the goal of some problem
     together: Together | None = None  # frame times with many units, None until they are measured
 
     def take(self, line: Line) -> None:
@@ -91,7 +91,7 @@ class Candidate:
 
     @property
     def cost(self) -> float:
-        """Return the mean of cost / optimal."""
+        """Return the mean of (cost of the walk / cost of the cheapest path) over the problems run so far."""
         return self.totals.cost
 
     @property
@@ -110,7 +110,7 @@ class Candidate:
 
 
 def candidates(specs: Mapping[str, AgentSpec], budget: int | None) -> list[Candidate]:
-    """Return all settings to be tried.
+    """Return all candidates (agents with parameters and budgets) to be measured.
 
     Args:
         specs: All agents by their keys.
@@ -128,7 +128,7 @@ def candidates(specs: Mapping[str, AgentSpec], budget: int | None) -> list[Candi
 
 
 def job_for(candidate: Candidate, case: Case, length: float) -> Job:
-    """Return the job that runs a candidate on a problem, with limits on moves and ticks.
+    """Return the job (simulation order) that runs a candidate on a problem, with limits on moves and ticks.
 
     The limits are proportional to the length of the cheapest path.
 
@@ -148,10 +148,10 @@ def measured_together(
     units: int,
     clock: Callable[[], float],
 ) -> Together:
-    """Let several units of a setting walk at once and return the times of their frames.
+    """Simulate many units of one candidate in the same world and return their frame times.
 
     Args:
-        candidate: The setting.
+        candidate: The candidate.
         cases: The problems of the units, used in turn; they are used again if there are more units than problems.
         specs: All agents by their keys.
         units: The number of units.
@@ -171,7 +171,7 @@ def _measure_frames(
     specs: Mapping[str, AgentSpec],
     clock: Callable[[], float],
 ) -> None:
-    """Add the times of the frames of one world, until fewer than half of its units are walking."""
+    """Simulate one world until fewer than half of its units walk, and add its frame times to `found`."""
     grid, kind, params = cases[0].board.grid, candidate.kind, candidate.params
     units = [AgentConfig(kind, params=params, start=case.start, goal=case.goal) for case in cases]
     peopled(grid, specs, units, candidate.budget).advance(_TOUCH_TICKS)
@@ -205,7 +205,7 @@ def most_that_fit(measure: Callable[[int], float], budget_ms: float, guess: int)
             fits_not = units
         if fits_not <= max(fits + 1, _MAX_FIT_RATIO * fits):
             break
-        # number of units that fits if frame time is proportional to it
+        # estimate of the number of units that fit, assuming that frame time is proportional to their number
         aim = int(units * budget_ms / max(longest_ms, 1e-6))
         if not fits:
             units = max(1, min(aim, fits_not // 2))
@@ -225,19 +225,19 @@ YES: in every frame. IN_TURN: in the mean frame, so that units must plan in turn
 
 @dataclass(frozen=True)
 class Need:
-    """Requirement to be met: a number of units, and the milliseconds per frame that they share."""
+    """Requirement of the user: the planning of `units` units must fit into `budget_ms` milliseconds per frame."""
 
     units: int
     budget_ms: float
 
     def frame_ms(self, candidate: Candidate) -> float:
-        """Return the mean milliseconds of a frame while all units are walking."""
+        """Return the mean processor time of a frame in which all units walk, in milliseconds."""
         return self.units * candidate.unit_us / 1000.0
 
     def longest_ms(self, candidate: Candidate) -> float:
-        """Return the milliseconds of the longest frame if all units start at once.
+        """Return the processor time of the longest frame if all units start at once, in milliseconds.
 
-        The number is extrapolated if fewer units were measured, and infinite if none were.
+        The time is extrapolated if fewer units were measured, and infinite if no units were measured.
         """
         together = candidate.together
         return together.longest_ms * max(1.0, self.units / together.units) if together else float("inf")
@@ -249,12 +249,12 @@ class Need:
         return IN_TURN if self.frame_ms(candidate) <= self.budget_ms else NO
 
     def guess(self, candidate: Candidate) -> int:
-        """Return how many units fit into the longest frame, extrapolated from the measured number of units."""
+        """Estimate how many units could start at once within the frame limit, by scaling the measured longest frame."""
         return int(self.units * min(self.budget_ms / max(self.longest_ms(candidate), 1e-6), 1e6))
 
 
 def worth_a_crowd(tried: Iterable[Candidate]) -> list[Candidate]:
-    """Return the candidates that arrived on every problem, in the order in which crowds of them should be measured.
+    """Return the candidates that reached every goal, most promising first, for measuring crowds in this order.
 
     A crowd is a world with many units.
 
@@ -266,14 +266,14 @@ def worth_a_crowd(tried: Iterable[Candidate]) -> list[Candidate]:
 
 
 def front(tried: Iterable[Candidate]) -> list[Candidate]:
-    """Return the candidates that are Pareto-optimal in time and cost, sorted by the cost of their walks."""
+    """Return the candidates that are Pareto-optimal in processor time and walk cost, sorted by walk cost."""
     measured = [candidate for candidate in tried if candidate.together]
     chosen = pareto([(candidate.unit_us, candidate.cost) for candidate in measured])
     return sorted((measured[i] for i in chosen), key=lambda candidate: candidate.cost)
 
 
 def best_three(tried: Iterable[Candidate], need: Need) -> list[Candidate]:
-    """Return the best candidates, at most three.
+    """Return the three best candidates, or fewer if fewer were measured with many units.
 
     Candidates are ranked by whether they fit (YES, IN_TURN, NO), then by the cost of their walks. Of candidates that
     differ only in their budget, only the best is returned.

@@ -1,4 +1,4 @@
-"""Reconstruction of runs from the rows of an experiment's results: specification, job, and scenario file of a run."""
+"""Reconstruct the run behind a row of an experiment's results, so that it can be simulated again or saved."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from sim.results import MOVE_LIMIT, STUCK
 
 
 def specification_of(store: Store, specs: Mapping[str, AgentSpec], maps: Sequence[Path] = ()) -> Specification:
-    """Return the specification of stored results, parsed from the copy of its text that is stored with the results.
+    """Return the specification of stored results, parsed from the copy of its text in the results file.
 
     Args:
         store: The results.
@@ -32,7 +32,7 @@ def specification_of(store: Store, specs: Mapping[str, AgentSpec], maps: Sequenc
 
 @dataclass(frozen=True)
 class Found:
-    """Row of the results that was found in the plan: its problem, the job that computes it, and the key of its run."""
+    """Planned run of one row of the results: its problem, the job that simulates it, and the key of its results."""
 
     case: Case
     job: Job
@@ -40,7 +40,7 @@ class Found:
 
 
 def found(spec: Specification, row: int) -> Found:
-    """Return the problem, job and key of a row; raise a ConfigError if the experiment has no such row."""
+    """Return the planned run of a row of the results; raise a ConfigError if the experiment has no such row."""
     try:
         batch, case, setting = find_row(spec, row)
     except IndexError:
@@ -50,7 +50,7 @@ def found(spec: Specification, row: int) -> Found:
 
 
 def found_as_it_was(store: Store, spec: Specification, row: int) -> Found:
-    """Return the problem, job and key of a row, after checking that the row still has the same problem.
+    """Return the planned run of a row, after checking that the row still stands for the same problem.
 
     Raises:
         ConfigError: The map or the problem of the row has changed since the results were computed.
@@ -71,7 +71,7 @@ def found_as_it_was(store: Store, spec: Specification, row: int) -> Found:
 
 
 def scenario_of(store: Store, spec: Specification, row: int) -> Scenario:
-    """Return the run of a row as a scenario. The scenario contains the map, so its file can be sent to other people."""
+    """Return the run of a results row as a scenario that contains the map, so its file can be sent to other people."""
     there = found_as_it_was(store, spec, row)
     grid, job = there.case.board.grid, there.job
     return Scenario(
@@ -89,7 +89,7 @@ def scenario_of(store: Store, spec: Specification, row: int) -> Scenario:
 
 
 def _until_of(store: Store, row: int, job: Job) -> Until | None:
-    """Return the tick at which a limit ended the run of a row, or None if the run ended by itself."""
+    """Return the tick at which a limit of moves or ticks ended the run of a row, or None if no limit ended it."""
     outcome, tick = store.end_of(row) or ("", 0)
     if outcome not in (MOVE_LIMIT, STUCK):
         return None

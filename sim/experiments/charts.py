@@ -1,4 +1,4 @@
-"""Content of figures as plain numbers, for the code that draws figures in files or in the window."""
+"""Compute the content of figures as plain numbers; other modules draw the figures in files or in the window."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,26 +19,26 @@ _MAX_SERIES = 14  # maximum number of curves in a figure; readers cannot disting
 
 @dataclass(frozen=True)
 class Series:
-    """Series of points in a chart, such as one curve."""
+    """Points of a chart with one legend entry, such as one curve."""
 
     name: str  # entry in the legend
     points: tuple[Point, ...]
     spans: tuple[Point, ...] = ()  # (low, high) of the confidence interval of y, for each point; empty: no intervals
     tails: tuple[Point, ...] = ()  # (median, maximum) of the runs, for each point whose y is their mean cost ratio
-    words: tuple[str, ...] = ()  # description of each point; empty: no descriptions
+    words: tuple[str, ...] = ()  # name of the setting behind each point; empty: points have no names
     is_line: bool = True  # whether points are joined by lines
     is_steps: bool = False  # whether the series is drawn as horizontal steps, with a point at the middle of each step
-    is_quiet: bool = False  # whether the series is drawn as grey rings behind all others, as the Pareto front is
+    is_quiet: bool = False  # whether the series is drawn as grey rings behind the other series, as Pareto fronts are
     is_printed: bool = False  # whether the points are numbers printed in a paper, drawn hollow and dotted
-    unfinished: tuple[bool, ...] = ()  # for each point, whether some of the runs behind it did not finish
-    place: int = -1  # number that selects colour and marker; -1: the index of the series in the chart
+    unfinished: tuple[bool, ...] = ()  # for each point, whether any of the averaged runs did not finish
+    place: int = -1  # index of the colour and marker; -1: the index of the series in the chart
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Content of a figure."""
+    """Content of a figure: its series of points, labels and axes."""
 
-    name: str  # name of its files without extension
+    name: str  # name of the figure's files without extension
     title: str
     x: str  # label of the x axis
     y: str  # label of the y axis
@@ -46,7 +46,7 @@ class Chart:
     log: str = "none"  # axes with logarithmic scale: x, y, xy or none
     note: str = ""
     zoom: Mapping[str, Point] = field(default_factory=dict)  # limits of the axes x and y
-    rows: tuple[str, ...] = ()  # rows of letters of a map that is drawn behind the series
+    rows: tuple[str, ...] = ()  # rows of terrain letters of a map drawn behind the series; empty: no map
 
 
 def worded(measure: str) -> str:
@@ -63,7 +63,7 @@ def worded(measure: str) -> str:
 
 
 def of_a_run(column: str) -> str:
-    """Return the displayed name of a column that has one number for each run."""
+    """Return the displayed name of a result column, marked as "of a run" if the column is a quotient per run."""
     return f"{RATIOS[column]}{_OF_A_RUN}" if column in RATIOS else _plain_name(column)
 
 
@@ -72,7 +72,7 @@ def _plain_name(text: str) -> str:
 
 
 def labelled(names: Sequence[str], key: Sequence[Any], agents: Mapping[str, str]) -> str:
-    """Return a name for a group of runs: the agent's name, and other attributes as name=value.
+    """Return a displayed name for a group of runs: the agent's name, and other attributes as name=value.
 
     Args:
         names: The attributes.
@@ -88,7 +88,7 @@ def labelled(names: Sequence[str], key: Sequence[Any], agents: Mapping[str, str]
 
 
 def _word(name: str, value: Any) -> str:
-    """Return an attribute value as a part of the name of a group of runs."""
+    """Return one attribute of a group of runs as text for the name of the group, such as budget=16."""
     if name in ("part", "map", "label"):
         return str(value)
     return f"{name}={value:,}" if isinstance(value, int) and not isinstance(value, bool) else f"{name}={value}"
@@ -122,12 +122,12 @@ def _maxima_note(series: Sequence[Series]) -> str:
 
 
 def _side(side: Mapping[str, Any], agents: Mapping[str, str]) -> str:
-    """Return a short name for a selection of runs: its values."""
+    """Return a short name for a selection of runs: the attribute values that it selects, joined by blanks."""
     return " ".join(agents.get(str(value), str(value)) for value in side.values())
 
 
 def zoomed(chart: Chart, zoom: Mapping[str, Point]) -> Chart:
-    """Return a chart without the points outside some limits; the note of the chart gives the number of these points.
+    """Return a chart without the points outside axis limits; the note of the chart says how many were left out.
 
     Args:
         chart: The chart.
@@ -169,7 +169,7 @@ def _map(figure: Figure) -> Chart:
 
 
 def _printed_series(figure: Figure, names: Sequence[str]) -> Iterable[Series]:
-    """Yield series of numbers printed in a paper, in the colours of the measured series with the same names."""
+    """Yield a series for each curve printed in a paper, in the colour of the measured series of the same name."""
     for name, points in figure.printed.items():
         place = names.index(name) if name in names else -1
         yield Series(f"{name} (printed)", points, is_line=figure.kind == "lines", is_printed=True, place=place)
@@ -182,7 +182,7 @@ def _measure(text: str) -> Measure:
 
 
 def _scatter_series(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[Series]:
-    """Yield a series for each value of `by`, with a point for each setting that is not above the cut-off."""
+    """Yield a scatter series for each value of `figure.by`, with a point for each setting below the cut-off."""
     x, y = _measure(figure.x), _measure(figure.y)
     for key, part in frame.groups(figure.by):
         words = setting_names(part, agents)
@@ -213,12 +213,12 @@ def _tails_of(measure: Measure, runs: Frame) -> Point:
 
 
 def _is_disqualified(runs: Frame) -> bool:
-    """Return whether any of the runs exceeds the cut-off."""
+    """Return whether any run expands more cells in a tick than the cut-off of the specification allows."""
     return bool(runs.numbers("disqualified").max() > 0)
 
 
 def _lines(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[Series]:
-    """Yield a curve for each value of `by`, with confidence intervals if y is a mean."""
+    """Yield a curve for each value of `figure.by`, with confidence intervals if y is a mean."""
     y = _measure(figure.y)
     for key, part in frame.groups(figure.by):
         groups = [(float(k[0]), runs) for k, runs in part.groups([figure.x]) if isinstance(k[0], (int, float))]
@@ -238,11 +238,11 @@ def _lines(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[
 
 
 def number_of(measure: Measure, sides: Sequence[Where], runs: Frame) -> float:
-    """Return the number that a measure gives for some runs.
+    """Return the value of a measure for some runs, or the quotient of its values for two selections of these runs.
 
     Args:
         measure: The measure.
-        sides: Empty, or two selections of runs; the result is then the number of the first / the number of the second.
+        sides: Empty, or two selections of runs; the result is then the value of the first / the value of the second.
         runs: The runs.
     """
     if not sides:
@@ -252,12 +252,12 @@ def number_of(measure: Measure, sides: Sequence[Where], runs: Frame) -> float:
 
 
 def unfinished_of(sides: Sequence[Where], runs: Frame) -> int:
-    """Return the number of unfinished runs among the runs from which `number_of` computes its number."""
+    """Return how many of the runs behind a plotted number did not finish."""
     return sum(runs.where(side).unfinished for side in sides) if sides else runs.unfinished
 
 
 def _level_lines(figure: Figure, frame: Frame, curves: Sequence[Series], agents: Mapping[str, str]) -> Iterable[Series]:
-    """Yield a horizontal line for each group of runs without x values, in the colour of the curve of the same name."""
+    """Yield a horizontal line for each group of runs that has no x value, in the colour of the curve of that name."""
     xs, names = [x for curve in curves for x, _ in curve.points], [curve.name for curve in curves]
     word = _side(figure.levels or {}, agents)
     for key, runs in frame.groups(figure.by):
@@ -268,7 +268,7 @@ def _level_lines(figure: Figure, frame: Frame, curves: Sequence[Series], agents:
 
 
 def _span(measure: Measure, runs: Frame) -> Point:
-    """Return (low, high) of the confidence interval of a mean, or nan for other measures."""
+    """Return (low, high) of the confidence interval of a mean, or (nan, nan) for other measures."""
     if measure.kind != "mean":
         return float("nan"), float("nan")
     interval = bootstrap(runs.numbers(measure.names[0]))
@@ -276,9 +276,9 @@ def _span(measure: Measure, runs: Frame) -> Point:
 
 
 def _histogram_series(figure: Figure, frame: Frame, agents: Mapping[str, str]) -> Iterable[Series]:
-    """Yield a series for each value of `by`, with the share of its runs in each bin. All series have the same bins.
+    """Yield a histogram for each value of `figure.by`, with the share of its runs in each bin.
 
-    The x of each point is the middle of its bin.
+    All histograms have the same bins. The x of each point is the middle of its bin.
     """
     column = _measure(figure.x).names[0]
     values = frame.numbers(column)
@@ -329,7 +329,7 @@ def front(frame: Frame, agents: Mapping[str, str]) -> Chart:
 
 
 def result_of(runs: Frame) -> Result:
-    """Return the values by which a setting is ranked; the cost of a disqualified setting is nan."""
+    """Return work, cost and arrival rate of a setting, for ranking settings; a disqualified setting has cost nan."""
     cost = float("nan") if _is_disqualified(runs) else _measure("suboptimality").of(runs)
     return Result(_measure("expansions/moves").of(runs), cost, _measure("arrived").of(runs))
 
@@ -349,11 +349,10 @@ def _varying_names(frame: Frame) -> list[str]:
 
 
 def _chart_over(name: str, value: str, frame: Frame, agents: Mapping[str, str]) -> Chart:
-    """Return the chart of a measure over an attribute, with a curve for each agent and each combination of the others.
+    """Return the chart of a measure over a numeric attribute such as the budget.
 
-    The other attributes are the remaining numeric attributes that vary among the runs.
-
-    If there are more than _MAX_SERIES curves, every n-th one is kept.
+    There is a curve for each agent and each combination of the other numeric attributes that vary among the runs. If
+    there are more than _MAX_SERIES curves, every n-th curve is kept.
 
     Args:
         name: The attribute on the x axis.
@@ -375,12 +374,12 @@ def _chart_over(name: str, value: str, frame: Frame, agents: Mapping[str, str]) 
 
 
 def _has_value(frame: Frame, name: str) -> Any:
-    """Return for each row whether an attribute has a value."""
+    """Return a mask of the rows in which an attribute has a value."""
     return np.array([value is not None and value == value for value in frame.column(name).tolist()], np.bool_)
 
 
 def growth(frame: Frame, agents: Mapping[str, str]) -> Chart:
-    """Return the chart of expansions per run over the cost of the cheapest path, in equally filled bins."""
+    """Return the chart of expansions per run over the cost of the cheapest path, averaged in equally filled bins."""
     optimal = frame.numbers("optimal")
     edges = bins(optimal)
     series = []

@@ -1,4 +1,4 @@
-"""Claims of a paper as checks of the results: whether they hold for our runs, and by how much.
+"""Check claims of a paper against our results: whether they hold for our runs, and by how much.
 
     {claim: early is cheaper, less: [{agent: tba}, {agent: delayed-astar}], value: suboptimality, over: budget}
     {claim: table 1, printed: {10: 3.83, 25: 2.10}, value: suboptimality, over: budget, where: {agent: tba}, within: 10}
@@ -60,25 +60,25 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class Claim:
-    """Claim to be checked against the results."""
+    """Claim of a paper that is checked against the results."""
 
-    text: str  # claim in words
-    kind: str  # one of KINDS
-    value: Measure  # measured number
-    over: tuple[str, ...] = ()  # attributes; the claim is checked for each combination of their values
-    where: Mapping[str, Any] = field(default_factory=dict)  # filter for the runs
+    text: str  # the claim as an English sentence
+    kind: str  # kind of check, one of KINDS
+    value: Measure  # measure of the runs that the claim is about, such as their mean cost
+    over: tuple[str, ...] = ()  # attributes of runs; the claim must hold for each combination of their values
+    where: Mapping[str, Any] = field(default_factory=dict)  # filter for the runs: attribute -> allowed values
     sides: tuple[Where, ...] = ()  # two selections of runs, for less, ratio and crossing
     along: str = ""  # attribute on the x axis, for falls, rises, power and crossing
-    # number in the paper, by the values of `over` joined by blanks
+    # values of the `over` attributes joined by blanks -> number printed in the paper
     printed: Mapping[str, float] = field(default_factory=dict)
     within: float = 10.0  # maximum deviation from a printed number, in percent
-    slack: float = 0.0  # tolerance for less, falls and rises, in percent
-    between: Range = _UNBOUNDED  # allowed values, for ratio, crossing and between
+    slack: float = 0.0  # tolerance for claims of the kinds less, falls and rises, in percent
+    between: Range = _UNBOUNDED  # (low, high) of the allowed values, for the kinds ratio, crossing and between
     least: float = 0.0  # minimum x of the points that a power law is fitted to
     exponent: Range = _UNBOUNDED  # allowed exponents of a power law
     factor: Range = _UNBOUNDED  # allowed factors of a power law
     expect: bool = True  # False if the claim is known not to hold for our runs
-    why: str = ""  # reason for not holding, if `expect` is False
+    why: str = ""  # reason why the claim does not hold, if `expect` is False
 
 
 @dataclass(frozen=True)
@@ -130,9 +130,9 @@ def _read_claim(part: Field) -> Claim | None:
 
 
 def _kind_of(part: Field, fields: Mapping[str, Field]) -> str:
-    """Return the kind of a claim, or an empty text if it has none.
+    """Return the kind of a claim (one of KINDS), or an empty text if its keys name no kind.
 
-    Two mistakes are noted: keys that the kind does not use, and missing keys without which any result would fulfil
+    Two mistakes are reported: keys that the kind does not use, and missing keys without which any result would fulfil
     the claim.
     """
     kinds = [kind for kind in KINDS if kind in fields]
@@ -195,7 +195,7 @@ def _range(fields: Mapping[str, Field], key: str) -> Range:
 
 
 def check(claim: Claim, frame: Frame) -> Verdict:
-    """Check a claim against the results."""
+    """Return whether a claim holds for the runs in a frame, with the measured numbers as text."""
     chosen = frame.where(claim.where)
     if not len(chosen):
         return Verdict(claim, None, "no runs")
@@ -209,8 +209,8 @@ def _combined_verdict(claim: Claim, findings: Sequence[tuple[bool | None, str]],
 
     Args:
         claim: The claim.
-        findings: Whether the claim holds for each group (None if unknown), and the measured numbers as text.
-        good: The text of the verdict if all findings are True; other verdicts list the decisive findings.
+        findings: For each group, whether the claim holds (None if unknown), and the measured numbers as text.
+        good: The text of the verdict if the claim holds for all groups; other verdicts list the decisive findings.
     """
     if not findings:
         return Verdict(claim, None, "no runs")
@@ -244,16 +244,16 @@ def _check_printed(claim: Claim, frame: Frame) -> Verdict:
 
 @dataclass(frozen=True)
 class _SidePair:
-    """Values of both sides of a claim in one group of runs."""
+    """Measured values of the two compared sides of a claim, such as two agents, in one group of runs."""
 
-    place: str  # description of the group, printed before the values
-    a: float  # value of the first side
-    b: float  # value of the second side
-    text: str  # both values as text
+    place: str  # description of the group of runs, printed before the values
+    a: float  # measure of the runs of the first side
+    b: float  # measure of the runs of the second side
+    text: str  # the values of both sides as text
 
 
 def _pairs(claim: Claim, frame: Frame) -> list[_SidePair]:
-    """Return the values of both sides, for every group of runs in which both values are known."""
+    """Return the values of the two compared sides, for every group of runs in which both values are known."""
     found = []
     for key, part in frame.groups(claim.over):
         runs = [part.where(side) for side in claim.sides]
@@ -294,7 +294,7 @@ def _check_between(claim: Claim, frame: Frame) -> Verdict:
 
 
 def curve(value: Measure, frame: Frame, along: str) -> list[tuple[float, float]]:
-    """Return the points (value of the attribute `along`, measure) of a curve, sorted; points with nan are left out."""
+    """Return the sorted points (value of the attribute `along`, measure) of a curve, without points that are nan."""
     points = [(key[0], value.of(part)) for key, part in frame.groups([along]) if key[0] is not None]
     return sorted((float(x), y) for x, y in points if not np.isnan(y))
 
@@ -366,14 +366,14 @@ def _check_crossing(claim: Claim, frame: Frame) -> Verdict:
 
 
 def _said(value: Measure, runs: Frame) -> str:
-    """Return a measure of runs as text, with median and maximum if the measure is a mean of cost ratios."""
+    """Return the value of a measure as text, followed by median and maximum if it is a mean of cost ratios."""
     text = f"{value.of(runs):.4g}"
     tails = [f"{tail.kind_word} {tail.of(runs):.4g}" for tail in value.tails]
     return f"{text} ({', '.join(tails)})" if tails else text
 
 
 def _tails_text(value: Measure, runs: Frame) -> str:
-    """Return the median and the maximum over all runs as the end of a sentence.
+    """Return the median and the maximum of a measure over all runs, as text to append to a verdict.
 
     The text is empty if the measure is not a mean of cost ratios.
     """
@@ -382,18 +382,18 @@ def _tails_text(value: Measure, runs: Frame) -> str:
 
 
 def _place(claim: Claim, key: tuple[Any, ...]) -> str:
-    """Return the values of `over` in a group of runs as the beginning of a text."""
+    """Return the attributes of a group of runs as a prefix for messages, such as "budget=16: "."""
     words = [f"{name}={value}" for name, value in zip(claim.over, key, strict=True) if value not in (None, "")]
     return f"{', '.join(words)}: " if words else ""
 
 
 def _text(key: tuple[Any, ...]) -> str:
-    """Return the values of `over` as the specification writes them as keys of `printed`."""
+    """Return the attribute values of a group of runs, joined by blanks as in the keys of `printed`."""
     return " ".join(str(value) for value in key)
 
 
 def _span(values: Sequence[float]) -> str:
-    """Return the range of several values as text."""
+    """Return the range of several values as text, such as "1.2 to 3.4"."""
     low, high = min(values), max(values)
     return f"{low:.4g}" if len(values) == 1 or low == high else f"{low:.4g} to {high:.4g}"
 

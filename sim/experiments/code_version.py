@@ -13,17 +13,17 @@ from hashlib import blake2b
 from sim.program import ROOT
 
 VERSION_LENGTH = 16  # number of hexadecimal digits of code_version()
-_IGNORED_PACKAGES = ("experiments", "files", "time")  # packages of sim/ on which no result of a run depends
+_IGNORED_PACKAGES = ("experiments", "files", "time")  # packages of sim/ that cannot affect the result of a run
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-# nodes that bind a name as a plain string
+# syntax nodes that store the name they bind as a plain string, not as an ast.Name
 _NameBinder = ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping
 _IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 
 @cache
 def code_version() -> str:
-    """Return a digest of all sources on which results depend."""
+    """Return a digest of all source files that can affect the results of runs, as hexadecimal digits."""
     digest = blake2b(digest_size=VERSION_LENGTH // 2)
     for folder in ("sim", "agents"):
         for source in sorted((ROOT / folder).rglob("*.py")):
@@ -45,11 +45,11 @@ def canonical_source(source: str) -> str:
 
 
 def _canonical_tokens(node: object, names: Mapping[str, str], depth: int) -> Iterator[str]:
-    """Yield the canonical text of a node in pieces.
+    """Yield the canonical text of a syntax node in pieces.
 
     Args:
         node: A syntax node, a list of nodes, or a plain value.
-        names: The replacement of every local variable that is visible at the node, by its name.
+        names: Name of each local variable that is visible at the node -> its replacement in the canonical text.
         depth: The number of scopes with local variables that surround the node.
     """
     if isinstance(node, list):
@@ -95,7 +95,7 @@ def _node_tokens(node: ast.AST, names: Mapping[str, str], depth: int) -> Iterato
 
 
 def _evaluated_outside(node: ast.AST) -> tuple[str, ...]:
-    """Return the fields of a node, such as decorators, that Python evaluates outside the scope of the node."""
+    """Return the fields of a syntax node, such as decorators, that Python evaluates outside the scope of the node."""
     if isinstance(node, ast.ClassDef):
         return ("bases", "keywords", "decorator_list")
     return ("args", "decorator_list", "returns") if isinstance(node, _Function) else ()
@@ -122,7 +122,7 @@ def _is_docstring(node: object) -> bool:
 
 
 def _local_names(scope: ast.AST, depth: int) -> dict[str, str]:
-    """Return the replacements of the names that a scope binds; parameters keep their names."""
+    """Return the mapping from local names of a scope to canonical names; parameters keep their names."""
     if isinstance(scope, _Comprehension):
         bound = [name for loop in scope.generators for name in _bound_names([loop.target])]
         return _numbered_names(bound, depth)
@@ -141,7 +141,7 @@ def _numbered_names(names: list[str], depth: int) -> dict[str, str]:
 
 
 def _bound_names(body: list[ast.stmt] | list[ast.expr]) -> list[str]:
-    """Return the names that assignments, loops, handlers and patterns bind in this scope, in order."""
+    """Return the names that assignments, loops, handlers and patterns bind in one scope, in the order of binding."""
     found = []
     for node in _nodes_of_scope(body):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -158,7 +158,7 @@ def _nodes_of_scope(body: list[ast.stmt] | list[ast.expr]) -> Iterator[ast.AST]:
     while waiting:
         node = waiting.pop()
         yield node
-        if isinstance(node, _Comprehension):  # assignment expressions inside bind names of the surrounding function
+        if isinstance(node, _Comprehension):  # `:=` inside a comprehension binds a name of the surrounding function
             waiting += [child.target for child in ast.walk(node) if isinstance(child, ast.NamedExpr)]
         elif not isinstance(node, _Function | ast.ClassDef):
             waiting += reversed(list(ast.iter_child_nodes(node)))

@@ -1,4 +1,4 @@
-"""Columns of an experiment's results.
+"""List of the columns of an experiment's results: name, type and meaning of each column.
 
 The results file, the exported files, the reports and the checks of claims all use this list.
 """
@@ -10,7 +10,7 @@ from sim.measures import MEASURES
 
 @dataclass(frozen=True)
 class Column:
-    """Column of the results."""
+    """Name, type and meaning of one column of an experiment's results."""
 
     name: str
     kind: type  # type of the values: int, float or str; a missing value is None
@@ -42,7 +42,7 @@ _EXCLUDED_MEASURES = {"trial", "back_move_share", "mean_expansions"}
 """Measures in MEASURES that are not copied to MEASURED: `trial` is listed there, reports compute the others."""
 
 MEASURED = (
-    # the key of the run and the number of the trial together identify a line of results
+    # a row of results is identified by the key of its run together with the number of its trial
     Column("trial", int, "number of the walk, of agents that keep what they learn"),
     Column(
         "outcome",

@@ -1,4 +1,4 @@
-"""Export of results to other programs: CSV, Parquet, and the properties file of Downward Lab."""
+"""Export an experiment's results to CSV, to Parquet, and to the properties file of Downward Lab."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -21,9 +21,10 @@ TIME_COLUMNS = ("row", "trial", *(column.name for column in TIMES))
 
 
 def write_tables(store: Store) -> None:
-    """Write results.csv and times.csv.
+    """Write results.csv and times.csv into the results folder.
 
-    results.csv is identical each time the same specification is run. Times differ, so they have a file of their own.
+    results.csv is identical each time the same specification is run. Processor times differ between repetitions, so
+    they are written to a separate file.
     """
     write_atomically(store.folder / RESULTS, _csv(RESULT_COLUMNS, store))
     write_atomically(store.folder / TIMES_FILE, _csv(TIME_COLUMNS, store))
@@ -38,9 +39,9 @@ def _csv(columns: tuple[str, ...], store: Store) -> bytes:
 
 
 class _ParamsFormatter:
-    """Converter of parameters from JSON to the form of the option `--agent`, such as weight=3.0,reopen=false.
+    """Converter of agent parameters from JSON to the form of the option `--agent`, such as weight=3.0,reopen=false.
 
-    Converted texts are cached, because many rows have the same parameters.
+    Converted texts are cached, because many rows of results have the same parameters.
     """
 
     def __init__(self) -> None:
@@ -59,7 +60,7 @@ class _ParamsFormatter:
 
 
 def _word(value: object) -> str:
-    """Return the value of a parameter in the form of the option `--agent`."""
+    """Return the value of an agent's parameter in the form of the option `--agent`, such as true or 3.0."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -74,7 +75,7 @@ def parquet() -> tuple[Any, Any]:
 
 
 def write_parquet(store: Store) -> None:
-    """Write all columns to results.parquet; the package pyarrow is needed."""
+    """Write all columns of the results to results.parquet; this needs the package pyarrow."""
     arrow, writer = parquet()
     names = [*RESULT_COLUMNS, *(column.name for column in TIMES)]
     columns = zip(*store.rows(names), strict=True)
@@ -86,7 +87,7 @@ def write_parquet(store: Store) -> None:
 
 
 def write_lab(store: Store) -> Path:
-    """Write the file `<folder>-eval/properties` inside the results folder, and return its path.
+    """Write the results for Downward Lab to `<folder>-eval/properties` in the results folder, and return that path.
 
     The file is JSON: a mapping from the id of each run to its attributes.
     """

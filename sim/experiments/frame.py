@@ -1,4 +1,4 @@
-"""Table of results in columns, with selection of rows, grouping, and measures such as means.
+"""Table of an experiment's results in columns, with filters for rows, grouping, and measures such as means.
 
 A row is one run, or one trial of a run whose agent walks several times from start to goal.
 """
@@ -54,31 +54,31 @@ KIND_WORDS = {"most": "maximum", "least": "minimum", "sd": "standard deviation o
 
 @dataclass(frozen=True)
 class Measure:
-    """Number computed from several runs.
+    """Definition of a number that is computed from several runs, such as a mean.
 
-    It is `cost` (the mean of a column), `expansions/moves` (the sum of one column divided by the sum of another), or a
-    column after one of KINDS, such as `median cost`. Runs in which any of its columns is nan are left out, so both
-    sums of a ratio are taken over the same runs.
+    It is written as `cost` (the mean of a column), `expansions/moves` (the sum of one column divided by the sum of
+    another), or as a column after one of KINDS, such as `median cost`. Runs in which any of its columns is nan are left
+    out, so both sums of a ratio are taken over the same runs.
     """
 
-    text: str  # measure as a specification names it, such as `median cost`
-    kind: str  # mean, ratio, or a key of KINDS
-    names: tuple[str, ...]  # one column, or numerator and denominator of a ratio
+    text: str  # the measure as it is written in a specification, such as `median cost`
+    kind: str  # "mean", "ratio", or a key of KINDS such as "median"
+    names: tuple[str, ...]  # name of the measured column; for a ratio, the columns of numerator and denominator
 
     @property
     def kind_word(self) -> str:
-        """Return the name of the kind in reports."""
+        """Return the name of the measure's kind in reports, such as "maximum" for `most`."""
         return KIND_WORDS.get(self.kind, self.kind)
 
     @property
     def tails(self) -> "tuple[Measure, ...]":
-        """Return the median and the maximum of the same column if this is a mean of cost ratios, else nothing."""
+        """Return the measures "median" and "maximum" of the column if this is a mean of cost ratios, else nothing."""
         if self.kind != "mean" or self.names[0] not in COST_RATIOS:
             return ()
         return tuple(Measure(f"{kind} {self.text}", kind, self.names) for kind in ("median", "most"))
 
     def of(self, frame: "Frame") -> float:
-        """Return the measure of all runs in a frame, or nan if no run has values in all needed columns."""
+        """Compute the measure over all runs in a frame, or return nan if no run has values in all needed columns."""
         columns = [frame.numbers(name) for name in self.names]
         known = ~np.isnan(columns).any(axis=0)
         values = [column[known] for column in columns]
@@ -105,10 +105,10 @@ def measure_of(text: str) -> Measure | str:
 
 
 class DamageError(ValueError):
-    """Error raised for a cell of the results file whose value no run can have."""
+    """Error raised if a cell of the results file has a value that no run can produce, because the file is damaged."""
 
 
-MAX_CELL = 1e18  # maximum magnitude of a number in a cell
+MAX_CELL = 1e18  # maximum magnitude of a number in a cell of the results; larger numbers count as damage
 _TYPES: Mapping[type, frozenset[type]] = {
     int: frozenset({int, float, type(None)}),
     float: frozenset({int, float, type(None)}),
@@ -118,26 +118,26 @@ _TYPES: Mapping[type, frozenset[type]] = {
 
 
 class Frame:
-    """Columns of equal length. Numeric columns are floats with nan for missing values; all others are text."""
+    """Table of results with columns of equal length. Numeric columns are floats, nan if missing; others are text."""
 
     def __init__(self, columns: Mapping[str, npt.NDArray[Any]], params: Sequence[Mapping[str, Any]] = ()) -> None:
-        """Create a frame.
+        """Create a table of results from its columns.
 
         Args:
-            columns: The arrays by name.
+            columns: The array of each column, by the name of the column.
             params: The different sets of agent parameters. The column `params` contains indices of this list.
         """
         self.columns = dict(columns)
         self.params = list(params)
         self.length = len(next(iter(self.columns.values()))) if self.columns else 0
-        # if this frame is a selection: the whole frame, and the boolean mask or the indices of the selected rows
+        # (whole frame, mask or indices of the selected rows) if this frame is a selection of rows, else None
         self._part_of: tuple[Frame, npt.NDArray[Any]] | None = None
 
     def __len__(self) -> int:
         return self.length
 
     def column(self, name: str) -> npt.NDArray[Any]:
-        """Return a stored or derived column, or the values of a parameter of the agents."""
+        """Return a stored column, a column derived from stored ones, or the values of an agent parameter, by name."""
         if name not in self.columns:
             if self._part_of is None:
                 self.columns[name] = self._derived_column(name)
@@ -183,9 +183,9 @@ class Frame:
         return values[self.column("params").astype(np.int64)] if self.params else np.full(len(self), None, object)
 
     def _cost_bound(self) -> Numbers:
-        """Return the bound on cost by theorem 2 of "Time-Bounded Best-First Search".
+        """Return for each run the bound on its cost by theorem 2 of "Time-Bounded Best-First Search".
 
-        It is floor((N - 1) / k) diagonal steps plus 2 w times the cost of the cheapest path, with N expansions.
+        The bound is floor((N - 1) / k) diagonal steps plus 2 w times the cost of the cheapest path, with N expansions.
         """
         weight = np.array([np.nan if w is None else w for w in self.column("weight").tolist()], np.float64)
         steps = np.floor((self.numbers("expansions") - 1) / self.numbers("budget"))
@@ -210,7 +210,7 @@ class Frame:
         return part
 
     def where(self, wanted: Where) -> "Frame":
-        """Return a frame with the rows that match a filter."""
+        """Return a frame with the rows whose attributes have the required values."""
         chosen = np.ones(len(self), np.bool_)
         for name, value in wanted.items():
             values = value if isinstance(value, (list, tuple)) else [value]
@@ -219,7 +219,10 @@ class Frame:
         return self if chosen.all() else self.take(chosen)
 
     def groups(self, names: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], "Frame"]]:
-        """Yield (values of the attributes, frame of the rows with them), ordered by the first row of each group."""
+        """Yield (attribute values, frame of the rows with these values) for each group of rows.
+
+        Groups are ordered by their first row.
+        """
         for key, rows in self.group_rows(names).items():
             yield key, self.take(rows)
 
@@ -234,7 +237,7 @@ class Frame:
         return dict(sorted(found.items(), key=lambda item: int(item[1][0])))
 
     def codes(self, names: Sequence[str]) -> tuple[npt.NDArray[np.int64], list[tuple[Any, ...]]]:
-        """Return the group number of each row, and the values of the attributes by group number.
+        """Return the group number of each row, and a list with the attribute values of each group.
 
         Rows are in the same group if they agree in all attributes in `names`.
         """
@@ -249,9 +252,9 @@ class Frame:
 
 
 def shared_out(frame: Frame, name: str) -> Numbers:
-    """Return a column in which the value of each run is divided among its trials, in proportion to their expansions.
+    """Return a column with the value of each run divided among the run's trials, in proportion to their expansions.
 
-    In the frame, the row of every trial contains the value of the whole run.
+    Before, the row of every trial contains the value of the whole run.
     """
     last = frame.numbers("last_trial") > 0
     if last.all():
@@ -262,7 +265,7 @@ def shared_out(frame: Frame, name: str) -> Numbers:
 
 
 def _codes_of(column: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
-    """Return a number for each cell, equal for equal values, and how many numbers there are."""
+    """Return an integer code for each cell of a column, equal for equal values, and the number of different codes."""
     if column.dtype == object:
         numbers: dict[Any, int] = {}
         codes = np.array([numbers.setdefault(value, len(numbers)) for value in column.tolist()], np.int64)
@@ -277,7 +280,7 @@ def _finite_or_nan(values: Numbers) -> Numbers:
 
 
 def _equal_cells(column: npt.NDArray[Any], value: Any) -> npt.NDArray[np.bool_]:
-    """Return for each cell whether it has a value; the value None matches missing cells."""
+    """Return a mask of the cells of a column that are equal to a value; the value None matches missing cells."""
     if value is None:
         return np.array([_plain(v) is None for v in column.tolist()], np.bool_)
     return np.asarray(column == value, np.bool_)
@@ -293,7 +296,7 @@ def _plain(value: Any) -> Any:
 
 
 def frame_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Frame:
-    """Return a frame of the rows of a results file.
+    """Return the rows of a results file as a table of columns.
 
     The JSON texts in the column `params` are replaced by indices of `Frame.params`.
 
@@ -316,7 +319,7 @@ def frame_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Frame:
 
 
 def _check_cells(columns: Mapping[str, Sequence[Any]]) -> None:
-    """Raise a DamageError for the first cell that no run can have."""
+    """Raise a DamageError for the first cell with a value of a wrong type or magnitude."""
     for name, cells in columns.items():
         allowed = _TYPES[KIND_OF.get(name, int)]
         if not {*map(type, cells)} <= allowed or (name in IN_EVERY_ROW and None in cells) or not _are_bounded(cells):
@@ -329,13 +332,13 @@ def _check_cells(columns: Mapping[str, Sequence[Any]]) -> None:
 
 
 def _are_bounded(cells: Sequence[Any]) -> bool:
-    """Return whether no float exceeds MAX_CELL in magnitude, so that sums and axes can hold all of them."""
+    """Return whether all float cells are at most MAX_CELL in magnitude, so that sums and axes do not overflow."""
     numbers = [cell for cell in cells if type(cell) is float]
     return not numbers or max(map(abs, numbers)) <= MAX_CELL
 
 
 def params_of(text: str) -> dict[str, Any]:
-    """Return the parameters that a JSON text contains; raise a DamageError if it is not an object of plain values."""
+    """Parse agent parameters from JSON; raise a DamageError if the text is not an object of plain values."""
     try:
         params = json.loads(text)
     except ValueError:
@@ -349,7 +352,7 @@ def params_of(text: str) -> dict[str, Any]:
 
 
 def setting_names(frame: Frame, agents: Mapping[str, str]) -> dict[tuple[Any, ...], str]:
-    """Return a short name for each setting: its agent or label, and only the values that distinguish it from others.
+    """Return a short name for each setting: its agent or label, and the values in which similar settings differ.
 
     A parameter is included if another setting with the same agent and label has another value. The budget and the rate
     of random changes are included if they vary within the frame.
@@ -386,7 +389,7 @@ def _setting_name(
 
 
 def _shown(value: Any) -> str:
-    """Return the value of a parameter as a part of the name of a setting."""
+    """Return the value of an agent's parameter as text for the name of a setting."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)

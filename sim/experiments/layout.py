@@ -1,4 +1,4 @@
-"""Descriptions of the tables and figures of a report, read from a specification, with the numbers of a paper."""
+"""Read the descriptions of the tables and figures of a report from a specification, with numbers printed in a paper."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +21,7 @@ FIGURE_KEYS = (
     *("printed", "note"),
 )
 KINDS = ("scatter", "lines", "histogram", "map")
-_KINDS_OF_KEYS = {
+_KINDS_OF_KEYS = {  # key of a figure -> kinds of figures in which it has an effect
     **dict.fromkeys(("of", "levels"), ("lines",)),
     "cutoff": ("scatter",),
     "generate": ("map",),
@@ -35,7 +35,7 @@ _CONFLICTING_KEYS = {
 }
 """Keys that have no effect in a table with a certain key, by that key; they are reported as mistakes."""
 MAX_NUMBER = 1e18  # limit for numbers in claims, tables and figures, so that sums and axes do not overflow
-AXES = ("x", "y", "xy", "none")  # choices of axes with a logarithmic scale
+AXES = ("x", "y", "xy", "none")  # values of the key `log` of a figure: which axes have a logarithmic scale
 
 _T = TypeVar("_T")
 
@@ -44,48 +44,48 @@ _FILE_NAME = re.compile(r"\w[\w +.-]*")
 
 @dataclass(frozen=True)
 class Grouping:
-    """Description of a table with a row for each value of some attributes and a column for each measure.
+    """Description of a table with a row for each combination of attribute values and a column for each measure.
 
     If there are attributes for columns, each measure has a column for each of their values. `of`, `limit` and
     `against` change the content of the table.
     """
 
     title: str
-    rows: tuple[str, ...]  # attributes with a row for each combination of their values
-    columns: tuple[str, ...]  # attributes with a column for each combination of their values
-    values: tuple[Measure, ...]  # measures in the cells
-    where: Mapping[str, Any] = field(default_factory=dict)  # filter for the runs
-    printed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # number in the paper by column and row
+    rows: tuple[str, ...]  # attributes of runs; the table has a row for each combination of their values
+    columns: tuple[str, ...]  # attributes of runs; the table has a column for each combination of their values
+    values: tuple[Measure, ...]  # measures whose numbers fill the cells
+    where: Mapping[str, Any] = field(default_factory=dict)  # filter for the runs: attribute -> allowed values
+    printed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # column -> row -> number in the paper
     note: str = ""  # explanation next to the table
-    # numbers in the paper for settings that the experiment does not have, by row and measure
+    # row -> measure -> number in the paper, for settings that only the paper has
     printed_rows: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    of: tuple[Where, ...] = ()  # two selections of runs; each cell is the number of the first divided by the second
-    limit: Measure | None = None  # measure to limit; each row is a range of limits for which the same setting is best
-    # Filter for the runs of rivals without prepared data. The row of each setting has the number of moves after which
-    # its prepared data pays off, compared with the rival of the most similar quality.
+    of: tuple[Where, ...] = ()  # two selections of runs; each cell is the value of the first divided by the second
+    limit: Measure | None = None  # limited measure; each row is a range of limits for which the same setting is best
+    # Filter for rival settings without prepared data, with which settings that use prepared data are compared.
+    # Each row then says after how many moves the preparation pays off, against the rival of the most similar quality.
     against: Where | None = None
 
 
 @dataclass(frozen=True)
 class Figure:
-    """Description of a figure with a series for each value of the attributes `by`."""
+    """Description of a figure with a series for each combination of values of the attributes `by`."""
 
-    name: str  # name of its files without extension
+    name: str  # name of the figure's files without extension
     title: str
-    kind: str  # one of KINDS
-    x: str  # on the x axis: an attribute in figures of kind lines, a measure in all others
+    kind: str  # kind of figure, one of KINDS
+    x: str  # attribute (kind lines) or measure (other kinds) on the x axis
     y: str  # measure on the y axis
-    by: tuple[str, ...]  # attributes with a series for each combination of their values
+    by: tuple[str, ...]  # attributes of runs; the figure has a series for each combination of their values
     log: str = "none"  # axes with logarithmic scale: one of AXES
-    where: Mapping[str, Any] = field(default_factory=dict)  # filter for the runs
-    printed: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)  # points of a paper by name
+    where: Mapping[str, Any] = field(default_factory=dict)  # filter for the runs: attribute -> allowed values
+    printed: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)  # curve -> points in a paper
     note: str = ""
-    of: tuple[Where, ...] = ()  # lines only: two selections of runs; y is the first number divided by the second
-    levels: Where | None = None  # lines only: filter for runs without an x value, whose y is drawn as a horizontal line
-    # scatter only: expansions per tick above which a run is left out; 0: the cut-off of the specification applies
+    of: tuple[Where, ...] = ()  # kind lines: two selections of runs; y is the value of the first / that of the second
+    levels: Where | None = None  # kind lines: filter for runs without an x value, drawn as horizontal lines at their y
+    # kind scatter: expansions per tick above which a setting is left out; 0: the cut-off of the specification applies
     cutoff: int = 0
-    zoom: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # limits of the axes x and y
-    generate: Mapping[str, Any] = field(default_factory=dict)  # map only: recipe of the generated map
+    zoom: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # axis x or y -> (low, high) of its limits
+    generate: Mapping[str, Any] = field(default_factory=dict)  # kind map: recipe of the generated map
 
 
 def read_tables(entry: Field) -> tuple[Grouping, ...]:
@@ -113,12 +113,12 @@ def _read_all(
 
 
 def read_each(entry: Field, words: str, read: Callable[[Field], _T | None]) -> tuple[_T, ...]:
-    """Return all elements of a list that were read without a mistake.
+    """Read all elements of a list in a specification, and return the elements without mistakes.
 
     Args:
         entry: The list.
-        words: Describes the list in messages.
-        read: Reads one element; it may return None after noting mistakes.
+        words: Describes the list in error messages.
+        read: Reads one element; it may return None after reporting mistakes.
     """
     found: list[_T] = []
     for part in entry.items(words):
@@ -130,7 +130,7 @@ def read_each(entry: Field, words: str, read: Callable[[Field], _T | None]) -> t
 
 
 def file_key(name: str) -> str:
-    """Return a key that is equal for names whose files would be the same on a case-insensitive file system."""
+    """Return a key that is equal for file names that are the same on a case-insensitive file system."""
     return name.casefold()
 
 
@@ -200,7 +200,7 @@ def _read_figure(part: Field, fields: dict[str, Field]) -> Figure | None:
 
 
 def _read_map(part: Field, fields: dict[str, Field], name: Field | None) -> Figure | None:
-    """Read a figure of a generated map."""
+    """Read the description of a figure of kind map, which shows a generated map; return None after a mistake."""
     recipe = require(fields, "generate", part, "a recipe such as {kind: corner, size: 20}")
     parts = recipe.any_keys("a recipe such as {kind: corner, size: 20}") if recipe else {}
     if recipe is None or name is None or require(parts, "kind", recipe, "the kind of map") is None:
@@ -228,7 +228,7 @@ def _zoom(entry: Field) -> dict[str, tuple[float, float]]:
 def _file_name(entry: Field) -> str:
     """Return the name of a figure's files.
 
-    A name with characters that could lead out of the report's folder is noted as a mistake.
+    A name with characters that could lead out of the report's folder is reported as a mistake.
     """
     text = entry.text(60)
     if text is not None and not _FILE_NAME.fullmatch(text):
@@ -244,7 +244,7 @@ def _printed_table(entry: Field) -> dict[str, dict[str, float]]:
 
 
 def _printed_rows(entry: Field, values: Field) -> dict[str, dict[str, float]]:
-    """Read rows with the numbers of a paper; measures that the table does not have are noted as mistakes."""
+    """Read table rows with numbers printed in a paper; measures that the table does not have are mistakes."""
     known = [str(piece.value) for piece in pieces(values)]
     for row in entry.any_keys("rows, each with measures and numbers").values():
         row.keys(known, "measures and numbers")
@@ -266,12 +266,12 @@ def _printed_points(entry: Field) -> dict[str, tuple[tuple[float, float], ...]]:
 
 
 def pieces(entry: Field) -> list[Field]:
-    """Return the elements of a list, or a single value as a list of one."""
+    """Return the elements of a list field, or a list with only the field itself if its value is no list."""
     return entry.items("") if isinstance(entry.value, list) else [entry]
 
 
 def measure(entry: Field) -> Measure | None:
-    """Read a measure such as `suboptimality`, `expansions/moves` or `most max_expansions`; unknown names are noted."""
+    """Read a measure such as `suboptimality` or `expansions/moves`; report an unknown name as a mistake."""
     text = entry.text(100)
     found = measure_of(text) if text is not None else None
     if isinstance(found, str):
@@ -280,12 +280,12 @@ def measure(entry: Field) -> Measure | None:
 
 
 def attributes(entry: Field) -> tuple[str, ...]:
-    """Read the names of attributes: columns, or parameters of agents."""
+    """Read the names of attributes of runs: columns of the results, or parameters of agents."""
     return tuple(text for piece in pieces(entry) if (text := piece.text(60)) is not None)
 
 
 def where_of(fields: Mapping[str, Field], key: str = "where") -> dict[str, Any]:
-    """Return the filter for rows that a field describes, such as {agent: tba, budget: [10, 100]}."""
+    """Read a filter for rows of results, such as {agent: tba, budget: [10, 100]}; {} if the key is missing."""
     return _filter_of(fields[key]) if key in fields else {}
 
 
@@ -298,7 +298,7 @@ def _is_filter_value(entry: Field) -> bool:
     """Return whether a field contains a value that an attribute can have, or a list of such values."""
     if entry.value == []:
         entry.expect("at least one value")
-    # a list, so that the mistakes of all elements are noted
+    # build the list before all(), which would stop at the first mistake and not report the others
     found = [_is_plain_value(piece) for piece in pieces(entry)]
     return all(found)
 
@@ -315,7 +315,7 @@ def _is_plain_value(entry: Field) -> bool:
 
 
 def sides(entry: Field) -> tuple[Where, ...]:
-    """Read the two selections of runs that are compared."""
+    """Read the two selections of runs that a claim, table or figure compares."""
     parts = entry.items("two sides such as [{agent: tba}, {agent: lrta}]")
     if len(parts) != 2:
         entry.expect("two sides such as [{agent: tba}, {agent: lrta}]")

@@ -1,4 +1,4 @@
-"""Plan of an experiment: the runs of a specification, their keys and row numbers, and the tasks that compute them.
+"""Plan an experiment: list the runs of a specification, with their keys and row numbers, and form tasks for workers.
 
 The key of a run is a digest of everything that its result depends on, including the version of the program. A run
 whose key already has results is never computed again, even if other parts of the specification have changed.
@@ -20,49 +20,49 @@ from sim.params import Value
 
 @dataclass(frozen=True)
 class Walk:
-    """One agent of a job, and the key under which the results of its run are stored."""
+    """One agent of a job: its kind, parameters and budget, and the key under which its results are stored."""
 
-    kind: str  # key of the agent
+    kind: str  # key of the agent, such as tb-wa
     params: Mapping[str, Value]
     budget: int  # expansions per tick
-    key: bytes  # key of the run: digest of everything that its result depends on
+    key: bytes  # key of the run in the results: a digest of everything that the results depend on
 
 
 @dataclass(frozen=True)
 class Job:
-    """One world to simulate: a problem and the agents that walk on it.
+    """One world to simulate: a problem, and the agents that solve it at the same time.
 
-    Jobs are pickled and sent to workers, so they are kept small. The map is not part of a job; it is sent once a task.
+    Jobs are pickled and sent to workers, so they are kept small. The map is not part of a job but of its task.
     """
 
     start: tuple[int, int]
     goal: tuple[int, int]
-    seed: int  # seed of the world
+    seed: int  # seed of all random numbers in the world
     changes: RandomChanges | None  # random changes of the map; None: no changes
     trials: int  # maximum number of walks from start to goal per agent
     moves: int  # maximum number of moves of an agent
     ticks: int  # maximum number of ticks of the world
-    measures: bool  # whether non-optimal moves are counted
+    measures: bool  # whether non-optimal moves are counted, which takes extra searches for true distances
     walks: tuple[Walk, ...]
 
 
 @dataclass(frozen=True)
 class Task:
-    """Unit of work for one worker: several jobs on one map."""
+    """Work sent to a worker process at once: several jobs on the same map."""
 
-    board: Packed  # compressed map
+    board: Packed  # compressed map of all jobs
     jobs: tuple[Job, ...]
-    code: str  # version of the program that planned the task; a worker with another version must refuse it
+    code: str  # code_version() of the program that planned the task; workers with another version must refuse it
 
     @property
     def runs(self) -> int:
-        """Return the number of runs in this task."""
+        """Return the number of runs (agents in worlds) that the jobs of this task contain."""
         return sum(len(job.walks) for job in self.jobs)
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Runs of one part with the same settings, random changes and seed, on all problems of the part.
+    """Runs with the same settings, random changes and seed, on all problems of one part of the experiment.
 
     A batch has one setting, or all settings of the part if they run in one world (`Part.together`).
     """
@@ -70,11 +70,11 @@ class Batch:
     part: Part
     settings: tuple[Setting, ...]
     changes: RandomChanges | None  # random changes of the map; None: no changes
-    seed: int  # seed of the specification
-    first_row: int  # row number of its first run
+    seed: int  # one of the seeds in the specification
+    first_row: int  # row number of the batch's first run in the results
 
     def row(self, case: int, setting: int) -> int:
-        """Return the row number of a run. Rows are ordered by setting first, then by problem.
+        """Return the row number of a run in the results. Rows are ordered by setting first, then by problem.
 
         Args:
             case: Index of the problem in the part.
@@ -83,7 +83,7 @@ class Batch:
         return self.first_row + setting * len(self.part.cases) + case
 
     def world_seed(self, case: Case) -> int:
-        """Return the seed of the world of a problem; it depends on the batch's seed and on the problem's number."""
+        """Return the seed of the world for one problem, derived from the batch's seed and the problem's number."""
         return seed_of_problem(self.seed, case.number)
 
 
@@ -102,7 +102,7 @@ def batches(spec: Specification) -> Iterator[Batch]:
 
 
 def setting_text(setting: Setting) -> str:
-    """Return a canonical one-line text of a setting, for digests."""
+    """Return a setting (agent, parameters, budget) as one canonical line of text, to be hashed."""
     return f"{setting.kind} {params_text(setting.params)} {setting.budget}"
 
 
@@ -111,7 +111,7 @@ def params_text(params: Mapping[str, Value]) -> str:
 
 
 class Keys:
-    """Computes the keys of the runs of one batch."""
+    """Calculator of the keys under which the results of one batch's runs are stored."""
 
     def __init__(self, batch: Batch) -> None:
         part, changes = batch.part, batch.changes
@@ -120,7 +120,7 @@ class Keys:
         company = "; ".join(map(setting_text, batch.settings)) if part.together else ""
         self._batch = batch
         begun = blake2b(f"{code_version()}|{dynamics}|{limits}|{company}|".encode(), digest_size=16)
-        self._begun: list[Any] = []  # for each setting, a digest to which only the problem must be added
+        self._begun: list[Any] = []  # hash state of each setting, to which only the data of a problem must be added
         for setting in batch.settings:
             own = begun.copy()
             own.update(setting_text(setting).encode())
@@ -134,7 +134,7 @@ class Keys:
 
 
 def _digest(begun: Any, text: bytes) -> bytes:
-    """Return the digest of the data hashed so far and a further text."""
+    """Return the digest of a hash state and a further text, without changing the hash state."""
     whole = begun.copy()
     whole.update(text)
     found: bytes = whole.digest()
@@ -145,7 +145,7 @@ def _digest(begun: Any, text: bytes) -> bytes:
 
 
 def planned_rows(spec: Specification) -> Iterator[tuple[Any, ...]]:
-    """Yield (row, key, *columns.PLANNED) of every run, in the order of batches, settings and problems."""
+    """Yield the planned columns (row, key, *columns.PLANNED) of every run, ordered by batch, setting and problem."""
     for batch in batches(spec):
         keys = Keys(batch)
         lines = [(keys.of(case), case) for case in batch.part.cases]
@@ -161,7 +161,7 @@ def planned_rows(spec: Specification) -> Iterator[tuple[Any, ...]]:
 
 
 class Packer:
-    """Cache of packed maps, so that each map is compressed only once."""
+    """Cache of compressed maps, so that each map is compressed only once for all tasks."""
 
     def __init__(self) -> None:
         self._packed_maps: dict[str, Packed] = {}
@@ -173,7 +173,7 @@ class Packer:
 
 
 def tasks(spec: Specification, done: set[bytes]) -> Iterator[Task]:
-    """Yield tasks for all runs without results.
+    """Yield tasks for all runs that have no results yet.
 
     Each task has at most `spec.slice` problems, all on one map. A problem is left out if all of its runs in the
     batch already have results.
@@ -201,7 +201,7 @@ def tasks(spec: Specification, done: set[bytes]) -> Iterator[Task]:
 
 
 def job_of(batch: Batch, case: Case, keys: Iterable[bytes]) -> Job:
-    """Return the job for a problem of a batch.
+    """Return the job (world to simulate) for one problem of a batch.
 
     Args:
         batch: The batch.
@@ -215,7 +215,7 @@ def job_of(batch: Batch, case: Case, keys: Iterable[bytes]) -> Job:
 
 
 def split(task: Task) -> list[Task]:
-    """Return one task for each job, to find the job that crashes its worker."""
+    """Return a separate task for each job of a task, to find out which job crashes its worker."""
     return [Task(task.board, (job,), task.code) for job in task.jobs]
 
 

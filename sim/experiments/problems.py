@@ -1,4 +1,4 @@
-"""Problems of an experiment: rows of .scen files, random pairs of cells on maps, and generated maps.
+"""Read the problems of an experiment: rows of .scen files, random pairs of cells on maps, and generated maps.
 
 Random choices depend only on a seed and on the name of the file, so the problems of a file stay the same if other
 parts of the experiment change.
@@ -44,7 +44,7 @@ WHAT_PROBLEMS_ARE = (
     "problems such as {scen: [maps/*.scen]}, {map: [maps/*.map], random: 40} or {generate: {kind: rooms}}"
 )
 
-_ONLY_WITH = {  # sources of problems that a key may be combined with; keys without an entry may be used with all
+_ONLY_WITH = {  # key -> sources of problems with which it may be combined; other keys may be used with all sources
     "rows": ("scen",),
     "optimal": ("scen", "map", "generate"),
     "shrink": ("map",),
@@ -55,18 +55,18 @@ _ONLY_WITH = {  # sources of problems that a key may be combined with; keys with
 }
 
 _RING_DISTANCE = 2  # distance in cells between a sealed goal and its walls
-_TRIES = 1000  # maximum number of random pairs drawn per requested pair of a given length
+_TRIES = 1000  # maximum number of random cell pairs drawn for each requested pair, if path lengths are limited
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
 class Board:
-    """Map of an experiment with its name and a digest of everything in it that a run can depend on."""
+    """Map of an experiment, with its name and a digest of everything in it that a run can depend on."""
 
-    name: str  # name in results
+    name: str  # name of the map in the results
     grid: Grid = field(compare=False, repr=False)
-    key: str  # digest of the map as a hexadecimal number
+    key: str  # digest of the map in hexadecimal digits
 
     @property
     def states(self) -> int:
@@ -79,11 +79,11 @@ class Packed:
     """Compressed map in the form that is sent to a worker, which may not have access to the map file."""
 
     name: str
-    key: str  # digest of the map
+    key: str  # digest of the map in hexadecimal digits
     width: int
     height: int
     movement: Movement
-    letters: bytes  # rows of letters of the map, compressed by zlib
+    letters: bytes  # terrain letters of all rows, compressed by zlib
 
     def unpack(self) -> Grid:
         letters = np.frombuffer(zlib.decompress(self.letters), np.uint8)
@@ -98,7 +98,7 @@ class Case:
     start: Pair
     goal: Pair
     listed: float | None  # cost of the cheapest path according to the .scen file; None without such a file
-    number: int  # index of the row in the .scen file, or of the problem among those drawn on the map
+    number: int  # index of the problem in its .scen file, or in the random sequence of problems on the map
 
 
 def board_of(name: str, grid: Grid) -> Board:
@@ -124,7 +124,7 @@ def packed(board: Board) -> Packed:
 
 
 def chance_of(seed: int, name: str) -> Random:
-    """Return the generator of random numbers for one file.
+    """Return the random number generator with which the problems of one file are drawn.
 
     The experiments in docs/experiments.md use seed 0, for which only the name of the file counts.
     """
@@ -140,7 +140,7 @@ def sample(items: Sequence[_T], count: int, chance: Random) -> list[_T]:
 def random_pairs(
     grid: Grid, count: int, chance: Random, lengths: tuple[float, float] = (0.0, float("inf"))
 ) -> list[tuple[int, int]]:
-    """Return solvable problems as pairs of cells (start, goal), drawn uniformly from all connected pairs.
+    """Return random problems as pairs (start cell, goal cell), drawn uniformly from all connected pairs of cells.
 
     Args:
         grid: The map.
@@ -165,7 +165,7 @@ def random_pairs(
 
 
 def shrunk(grid: Grid, by: int) -> Grid:
-    """Return the map scaled down by the factor `by`.
+    """Return a map scaled down by the factor `by`.
 
     A cell of the result stands for a square of `by` x `by` cells; it is free if more than half of them are free. Rows
     and columns at the lower and right edge that do not fill a square are cut off.
@@ -197,13 +197,13 @@ def sealed(case: Case) -> Case | None:
 
 @dataclass
 class Places:
-    """Folders in which the files of a specification are searched, and a cache of the maps that have been opened."""
+    """Folders in which the files named in a specification are searched, and a cache of the maps opened so far."""
 
     folders: Sequence[Path]
     boards: dict[tuple[object, ...], Board] = field(default_factory=dict)
 
     def find(self, pattern: str) -> list[tuple[str, Path]]:
-        """Return (name, path) of all files that match a pattern, from the first folder with any matching file."""
+        """Return (displayed name, path) of all files that match a pattern in the first folder with such files."""
         for folder in self.folders:
             found = sorted({path for path in _glob_files(folder, pattern) if self._is_open(path)})
             if found:
@@ -211,7 +211,7 @@ class Places:
         return []
 
     def refusals(self, pattern: str) -> list[str]:
-        """Return a message for each file that matches a pattern but must not be opened."""
+        """Return a message for each file that matches a pattern but must not be opened for security reasons."""
         paths = [path for folder in self.folders for path in sorted(_glob_files(folder, pattern)) if path.is_file()]
         return [f"{path}: {why}" for path in paths if (why := self._refusal_of(path)) is not None]
 
@@ -226,7 +226,7 @@ class Places:
         return refusal(os.path.normpath(path), [*self.folders, *(folder.resolve().parent for folder in self.folders)])
 
     def board(self, key: tuple[object, ...], name: str, make: Callable[[], Grid]) -> Board:
-        """Return the map that is cached under a key; `make` creates the map on first use."""
+        """Return the map cached under a key; create the map by calling `make` if the key is not cached yet."""
         if key not in self.boards:
             self.boards[key] = board_of(name, make())
         return self.boards[key]
@@ -241,7 +241,7 @@ def _glob_files(folder: Path, pattern: str) -> list[Path]:
 
 def _name_below(path: Path, folder: Path) -> str:
     """Return the name of a file in results: its path relative to a folder, without unprintable characters."""
-    # the unresolved path is tried as well, because a symbolic link in the folder may lead out of the folder
+    # try the unresolved path as well, because a symbolic link in the folder may lead out of the folder
     for file, home in ((path.resolve(), folder.resolve()), (path, folder)):
         if file.is_relative_to(home):
             return printable(file.relative_to(home).as_posix())
@@ -252,7 +252,7 @@ def _name_below(path: Path, folder: Path) -> str:
 
 
 def read_problems(entry: Field, places: Places, notes: list[str]) -> list[Case]:
-    """Read the problems that a mapping describes.
+    """Return the problems that the mapping `problems` of a specification describes.
 
     Args:
         entry: The mapping; mistakes are collected in `entry.problems`.
@@ -292,7 +292,7 @@ class _Reader:
         self.is_sealed = bool(self._value("sealed", SEALED))
 
     def _value(self, key: str, param: Param) -> Any:
-        """Return the value of a key, or its default."""
+        """Return the value of a key of the mapping; the default of `param` if the key is missing or invalid."""
         value = self.fields[key].parse(param) if key in self.fields else None
         return param.default if value is None else value
 
@@ -361,7 +361,7 @@ class _Reader:
         return str(entry.value) if isinstance(entry.value, (str, int)) else entry.text(1000)
 
     def _case_of_row(self, row: ScenRow, path: Path) -> Case | str:
-        """Return the problem of a row, or a message if it cannot be run."""
+        """Return the problem of a row of a .scen file, or a message if the problem cannot be run."""
         if row.problem is not None:
             return row.problem
         board = self._board(find_map(path, row.map_name, self.places.folders))
@@ -426,7 +426,7 @@ class _Reader:
         return Field(entry.problems, path, {name: field.value for name, field in self.fields.items()})
 
     def _pairs(self, board: Board, name: str, count: int) -> list[Case]:
-        """Return problems that are drawn at random on a map."""
+        """Return at most `count` random problems on a map, with the requested path lengths."""
         pairs = random_pairs(board.grid, count, chance_of(self.seed, name), self._length_limits())
         if count and not pairs:
             self.notes.append(f"{name}: no two of its cells are connected; it is left out")
@@ -436,7 +436,7 @@ class _Reader:
     # --- generated maps ---
 
     def generated(self) -> list[Case]:
-        """Return the problems on all generated maps: the generator's own start and goal, or random pairs."""
+        """Return the problems on all generated maps: the start and goal set by the generator, or random pairs."""
         entry = self.fields["generate"]
         parts = entry.any_keys("a recipe such as {kind: rooms, width: 64, seed: [1, 2]}")
         if "kind" not in parts:
@@ -464,7 +464,7 @@ class _Reader:
 
 
 def _value_combinations(parts: dict[str, Field]) -> Iterator[dict[str, Any]]:
-    """Yield all recipes that a recipe with lists of values describes: one for each combination of the values."""
+    """Yield a recipe of a generated map for each combination of the values that a specification lists."""
     values = [part.value if isinstance(part.value, list) else [part.value] for part in parts.values()]
     for chosen in itertools.product(*values):
         yield dict(zip(parts, chosen, strict=True))

@@ -1,4 +1,4 @@
-"""Simulation of the runs of a task: one world after another, one line of results per agent or trial.
+"""Simulate the runs of an experiment in a worker process: one world after another, one result line per agent or trial.
 
 A trial is one walk of an agent from start to goal; an agent that keeps what it learns walks several times in a run.
 """
@@ -24,9 +24,9 @@ Line = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Failure:
-    """Key of a run that raised an exception or whose agent was stopped by the referee, and the reason as text."""
+    """Run without results, because its agent raised an exception or was stopped by the referee for a violation."""
 
-    key: bytes
+    key: bytes  # key of the run, see plan.py
     text: str
 
 
@@ -37,7 +37,7 @@ def do_task(
     grid: Grid | None = None,
     data_stopwatch: Stopwatch | None = None,
 ) -> tuple[list[Line], list[Failure]]:
-    """Simulate all runs of a task. An exception in one world does not affect the other worlds.
+    """Simulate all runs of a task and return their results. An exception in one world does not affect the other worlds.
 
     Args:
         task: The runs.
@@ -70,7 +70,7 @@ def do_job(
     stopwatch: Stopwatch,
     data_stopwatch: Stopwatch | None = None,
 ) -> tuple[list[Line], list[Failure]]:
-    """Simulate the world of one job until its end.
+    """Simulate the world of one job until its end, and return the results of its agents.
 
     Args:
         job: The world and its agents.
@@ -92,7 +92,7 @@ def do_job(
 
 
 def _told(walker: Walker) -> str:
-    """Return the violation for which the referee stopped an agent, as the text of a failure."""
+    """Return the rule violation for which the referee stopped an agent, with its tick, as text for the user."""
     assert walker.offence is not None
     return f"tick {walker.offence.tick:,}: {walker.offence.told(walker.label)}"
 
@@ -104,7 +104,7 @@ def _prepare(
     specs: Mapping[str, AgentSpec],
     stopwatch: Stopwatch | None,
 ) -> None:
-    """Compute the data that agents prepare before the run, so that the time for it is measured separately."""
+    """Compute the data that agents prepare before a run, such as databases, to measure its time separately."""
     if is_anything_needed(configs, specs):
         for _ in preparing(configs, specs, grid, (grid.cell(*job.start), grid.cell(*job.goal)), stopwatch):
             pass
@@ -113,7 +113,7 @@ def _prepare(
 def world_of(
     job: Job, grid: Grid, specs: Mapping[str, AgentSpec], stopwatch: Stopwatch | None = None, **options: Any
 ) -> World:
-    """Return the world of a job at tick 0, with its agents on the start cell.
+    """Build the world of a job at tick 0, with all agents of the job on the start cell.
 
     If the map changes during the run, the world gets a copy of it, because other jobs use the same grid.
     """
@@ -140,7 +140,7 @@ def config_of(walk: Walk) -> AgentConfig:
 
 
 def _alone(world: World, job: Job) -> Iterator[Line]:
-    """Run the only agent of a world without random changes, and return its lines."""
+    """Run the only agent of a world without random changes, and return the agent's lines of results."""
     walker, proofs = world.walkers[0], Proofs()
     for _ in steps_alone(world, walker, job.moves, max_ticks=job.ticks):
         proofs.look([walker])
@@ -148,7 +148,7 @@ def _alone(world: World, job: Job) -> Iterator[Line]:
 
 
 def _active_outcome(job: Job, walker: Walker) -> str:
-    """Return the outcome for an agent that is still active when its run ends: MOVE_LIMIT or STUCK."""
+    """Return why an agent that was still active had to end its run: MOVE_LIMIT or STUCK."""
     return MOVE_LIMIT if _moves_left(job, walker) <= 0 else STUCK
 
 
@@ -157,7 +157,7 @@ def _moves_left(job: Job, walker: Walker) -> int:
 
 
 def _together(world: World, job: Job) -> Iterator[Line]:
-    """Run all agents of a world with several agents or with random changes, and yield their lines.
+    """Run all agents of a world with several agents or with random changes, and yield their lines of results.
 
     Agents that have arrived or have no moves left are removed from the world, so that they are not notified of map
     changes. An agent moves at most once per tick. No agent can therefore exceed its limit of moves if the world
@@ -167,8 +167,8 @@ def _together(world: World, job: Job) -> Iterator[Line]:
     everybody, proofs = list(world.walkers), Proofs()
     while world.walkers and world.tick < job.ticks and not world.is_over:
         moves = min(_moves_left(job, walker) for walker in world.walkers)
-        # No advance continues past a random change (at multiples of `step`). Which agents are present at a change
-        # therefore does not depend on the lengths of the advances.
+        # Stop each advance at the next multiple of `step`, where a random change may apply.
+        # Which agents are present at a change then does not depend on the lengths of the advances.
         to_next_step = step - world.tick % step
         world.advance(min(to_next_step, job.ticks - world.tick, moves))
         proofs.look(world.walkers)
@@ -183,7 +183,7 @@ def _must_leave(job: Job, walker: Walker) -> bool:
 
 
 def _lines(world: World, walker: Walker, walk: Walk, if_active: str, proofs: Proofs) -> Iterator[Line]:
-    """Yield the lines of results of an agent: one, or one for each trial if it may walk several times."""
+    """Yield the result lines of an agent: one line, or a line for each trial if the agent may walk several times."""
     outcome = outcome_of(world, walker, if_active)
     line = result(world, walker, outcome, "", proofs.tick_of(walker))
     if walker.spec.has_data:
@@ -202,10 +202,10 @@ def _line(walk: Walk, found: Mapping[str, Any]) -> Line:
 
 
 def _prepared_data_columns(prepared: Sequence[Prepared]) -> dict[str, Any]:
-    """Return the size of the data that was prepared for a run, and the cost of computing it.
+    """Return the result columns with the size of the data prepared for a run and the cost of computing the data.
 
-    A run computes only one column of a database. Its numbers are multiplied by the number of columns (`pieces`), which
-    gives an estimate for the whole database.
+    A run computes only one column of a database. The numbers of this column are multiplied by the number of columns
+    (`pieces`), which gives an estimate for the whole database.
     """
     times = [None if data.build_ms is None else data.pieces * data.build_ms for data in prepared]
     return {

@@ -1,4 +1,4 @@
-"""Draft of an experiment from an open run: the map and agents of the run, problems, and budgets or a sweep.
+"""Draft an experiment from the run in the window: its map and agents, problems, and budgets or a sweep.
 
 A sweep tries all combinations of values of two parameters of one agent. `write` creates the files (map, list of
 problems and specification) for the command `experiment`.
@@ -23,12 +23,12 @@ from sim.params import ConfigError, Value, did_you_mean, parse_params
 
 MAP, ROWS, SPECIFICATION = "map.map", "map.map.scen", "experiment.yaml"
 BUDGET_AXIS = "budget"
-_MAX_VALUES = 12  # maximum number of values of an axis: a larger table would be unreadable
+_MAX_VALUES = 12  # maximum number of values on an axis of a sweep, because a larger table would be unreadable
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Axis of a sweep: a parameter or the budget, with the values to try."""
+    """Axis of a sweep: a parameter of the agent, or its budget, with the values to try."""
 
     name: str
     values: tuple[Value, ...]
@@ -36,20 +36,20 @@ class Axis:
 
 @dataclass(frozen=True)
 class Sketch:
-    """Draft of an experiment."""
+    """Draft of an experiment: a map, agents with budgets or with a sweep, and how to choose the problems."""
 
-    title: str  # title of the run
-    grid: Grid  # map
+    title: str  # title of the run from which the experiment is drafted
+    grid: Grid  # map of all problems
     agents: tuple[AgentConfig, ...]  # agents with all of their parameters; the budget of an agent replaces `budgets`
-    budgets: tuple[int, ...]  # expansions per tick; each agent runs with each budget
+    budgets: tuple[int, ...]  # budgets to try with each agent, in expansions per tick
     count: int  # number of problems
     seed: int  # seed with which the problems are drawn
-    rows: tuple[ScenRow, ...] = ()  # problems to draw from; if there are none, random pairs of cells are drawn
-    sweep: tuple[Axis, ...] = ()  # empty, or the two axes of a sweep, which has only one agent
+    rows: tuple[ScenRow, ...] = ()  # problems to draw from; empty: random pairs of cells are drawn
+    sweep: tuple[Axis, ...] = ()  # the two axes of a sweep of the only agent; empty: no sweep
 
 
 def read_axis(text: str, spec: AgentSpec) -> Axis:
-    """Parse an axis from a line such as `weight: 1 1.4 2 3` or `budget: 1 4 16`.
+    """Parse an axis of a sweep from a line such as `weight: 1 1.4 2 3` or `budget: 1 4 16`.
 
     Raises:
         ConfigError: The agent has no such parameter, or the values are illegal or too few or too many.
@@ -76,7 +76,7 @@ def read_budgets(text: str) -> tuple[int, ...]:
 
 
 def write(sketch: Sketch, folder: Path, specs: Mapping[str, AgentSpec]) -> Path:
-    """Write all files of an experiment into a folder.
+    """Write the map, the problem list and the specification of an experiment into a folder.
 
     Args:
         sketch: The draft of the experiment.
@@ -100,7 +100,7 @@ def write(sketch: Sketch, folder: Path, specs: Mapping[str, AgentSpec]) -> Path:
 
 
 def data_of(sketch: Sketch, specs: Mapping[str, AgentSpec]) -> dict[str, Any]:
-    """Return the specification as plain data.
+    """Return the specification of a drafted experiment as plain data.
 
     For each agent, the budgets that are too small for that agent are left out.
 
@@ -120,20 +120,20 @@ def data_of(sketch: Sketch, specs: Mapping[str, AgentSpec]) -> dict[str, Any]:
         "title": with_end(sketch.title, ": experiment", MAX_TITLE),
         "problems": problems,
         "agents": [agent for agent in agents if agent["budgets"]],
-        "slice": 10,  # small tasks, so that results arrive often
+        "slice": 10,  # number of problems per task; tasks are small, so that results arrive often
         "measures": False,
     }
 
 
 def too_small(sketch: Sketch, specs: Mapping[str, AgentSpec]) -> list[tuple[AgentConfig, list[int]]]:
-    """Return (agent, budgets that are too small for the agent) for each agent with such budgets."""
+    """Return (agent, budgets that are too small for it) for each agent that cannot run with all of its budgets."""
     wanted = [(config, _wanted(config, sketch), specs[config.kind]) for config in sketch.agents]
     found = [(config, [k for k in budgets if not _is_enough(config, k, spec)]) for config, budgets, spec in wanted]
     return [(config, budgets) for config, budgets in found if budgets]
 
 
 def _wanted(config: AgentConfig, sketch: Sketch) -> list[int]:
-    """Return the budgets of an agent: its own budget, else the budgets of a sweep, else the budgets of the draft."""
+    """Return the budgets to try with an agent: its own budget, else budgets of a sweep, else budgets of the draft."""
     if config.budget is not None:
         return [config.budget]
     swept = next((axis.values for axis in sketch.sweep if axis.name == BUDGET_AXIS), sketch.budgets)
@@ -145,7 +145,7 @@ def _is_enough(config: AgentConfig, budget: int, spec: AgentSpec) -> bool:
 
 
 def _agent(config: AgentConfig, sketch: Sketch, spec: AgentSpec) -> dict[str, Any]:
-    """Return the entry of an agent in the specification, with the budgets that are large enough for it."""
+    """Return the entry of one agent in the specification, with the budgets that are large enough for the agent."""
     swept: Mapping[str, Any] = {axis.name: list(axis.values) for axis in sketch.sweep if axis.name != BUDGET_AXIS}
     budgets = [budget for budget in _wanted(config, sketch) if _is_enough(config, budget, spec)]
     label = {"label": config.label} if config.label else {}

@@ -1,4 +1,4 @@
-"""Specifications of experiments: YAML files that list agents, problems and the conditions of the runs.
+"""Read specifications of experiments: YAML files that list agents, problems and the conditions of the runs.
 
     format: backmove-experiment
     version: 1
@@ -43,7 +43,7 @@ SIZES = ("full", "small")
 SLICE = Param("slice", int, 100, "problems in a task", 1, 100_000)
 MOVES = Param("moves", int, 10_000_000, "an agent gives up after so many moves", 1, 1_000_000_000_000)
 TICKS = Param("ticks", int, 100_000_000, "a world ends after so many ticks", 1, 1_000_000_000)
-# default of `ticks` for maps that change at random: an enclosed agent would otherwise wait for TICKS.default ticks
+# default of `ticks` for randomly changing maps; lower than TICKS.default, because an enclosed agent waits so long
 TICKS_OF_CHANGES = 100_000
 FLAG = Param("flag", bool, True, "yes or no")
 
@@ -83,9 +83,9 @@ class Setting:
     """Agent with values for all of its parameters, and its budget in expansions per tick."""
 
     kind: str  # key of the agent, such as tb-wa
-    params: Mapping[str, Value]  # value of each parameter of the agent
+    params: Mapping[str, Value]  # value of every parameter of the agent, by name
     budget: int  # expansions per tick
-    label: str = ""  # displayed name from the specification; empty: the name of the agent
+    label: str = ""  # displayed name from the specification; empty: the name of the agent is displayed
 
 
 @dataclass(frozen=True)
@@ -93,15 +93,15 @@ class Part:
     """Part of an experiment: its problems, the settings that run on each of them, and the conditions of the runs."""
 
     name: str  # name from `parts`; empty if the specification has no `parts`
-    cases: tuple[Case, ...]  # problems
-    settings: tuple[Setting, ...]  # agents with parameters and budgets
+    cases: tuple[Case, ...]  # problems that every setting solves
+    settings: tuple[Setting, ...]  # agents with their parameters and budgets
     changes: tuple[RandomChanges | None, ...] = (None,)  # random changes of the map; None: no changes
     seeds: tuple[int, ...] = (0,)  # seeds of random changes and of agents that use random numbers
     trials: int = 1  # maximum number of walks from start to goal per run
-    moves: int = int(MOVES.default)  # maximum number of moves of an agent
+    moves: int = int(MOVES.default)  # maximum number of moves of an agent per run
     ticks: int = int(TICKS.default)  # maximum number of ticks of a world
     measures: bool = True  # whether non-optimal moves are counted, which takes a search for true distances in each run
-    together: bool = False  # whether all settings of a problem run in one world, and so see the same random changes
+    together: bool = False  # whether all settings run in one world per problem, and so see the same random changes
 
     @property
     def count(self) -> int:
@@ -125,7 +125,7 @@ class Specification:
     claims: tuple[Claim, ...] = ()
     tables: tuple[Grouping, ...] = ()
     figures: tuple[Figure, ...] = ()
-    # messages about problems that cannot be run or, if only the presentation was read, about parts that it cannot show
+    # messages about problems that cannot be run, or about parts of the report that this version cannot show
     left_out: tuple[str, ...] = ()
     folder: str = ""  # folder in which map files are searched first
 
@@ -186,7 +186,7 @@ def parse_experiment(
 
 
 def presentation_of(text: str, name: str) -> Specification:
-    """Return a specification with only the content of its report: titles, claims, tables and figures.
+    """Parse only the content of the report from a specification: titles, claims, tables and figures.
 
     Parts are not read, so the files of maps need not exist. Claims, tables and figures that this version of the program
     does not accept are dropped; `left_out` lists the reasons.
@@ -202,7 +202,7 @@ def _text_of(data: bytes | str) -> str:
 
 
 class _Reader:
-    """Reader of a specification in one size. After a mistake it continues with the remaining fields."""
+    """Reader of a specification in one size; after a mistake, the reader continues, to report all mistakes at once."""
 
     def __init__(self, root: Field, specs: Mapping[str, AgentSpec], places: Places, size: str) -> None:
         self.root, self.specs, self.places, self.size = root, specs, places, size
@@ -211,15 +211,15 @@ class _Reader:
         self.notes: list[str] = []
         self._check_format()
         self.small = self._small_fields()
-        # keys of `problems` in the small size that no part has used so far, by the path of the mapping in the document
+        # path of a `problems` mapping of the small size in the document -> its keys that no part has used so far
         self._unused_small_keys: dict[tuple[str | int, ...], dict[str, Field]] = {}
 
     def read(self, text: str, has_parts: bool = True) -> Specification:
-        """Read the document.
+        """Return the specification that the document describes.
 
         Args:
             text: The text of the document, stored in the result.
-            has_parts: Whether parts are read; a report does not need them.
+            has_parts: Whether the parts of the experiment are read; a report does not need them.
         """
         parts = tuple(self._parts()) if has_parts else ()
         if has_parts and self.size == "small":
@@ -244,7 +244,7 @@ class _Reader:
         )
 
     def _check_names(self, parts: Sequence[Part]) -> None:
-        """Note attributes, agents, labels and parts in claims, tables and figures that no run has.
+        """Report attributes, agents, labels and parts that claims, tables or figures name but no run has.
 
         Nothing is checked if the parts have mistakes, because their runs are then unknown.
         """
@@ -320,7 +320,7 @@ class _Reader:
         )
 
     def _with_small_values(self, name: str, fields: dict[str, Field]) -> dict[str, Field]:
-        """Return the fields of a part in the small size: `small` replaces the values of its keys.
+        """Return the fields of a part in the small size, with values from the mapping `small` where it has them.
 
         Within `problems`, only keys that the full size also has are replaced.
         """
@@ -336,7 +336,7 @@ class _Reader:
         return found
 
     def _note_replaced_keys(self, entry: Field, other: Field) -> None:
-        """Remove from `_unused_small_keys` the keys of `problems` that replace a key of the full size."""
+        """Mark the keys of the small `problems` that replace a key of the full size as used, so none is reported."""
         keys = (
             other.keys(PROBLEM_KEYS, "what is different of the problems")
             if other.path not in self._unused_small_keys
@@ -347,7 +347,7 @@ class _Reader:
             del spare[key]
 
     def _check_small(self) -> None:
-        """Note as mistakes: parts of `small`, and keys of its `problems`, that the full size does not have."""
+        """Report as mistakes the parts of `small`, and the keys of its `problems`, that the full size does not have."""
         parts = self.fields["parts"].value if "parts" in self.fields else {}
         below = self.small["parts"].value if "parts" in self.small else {}
         if isinstance(parts, dict) and isinstance(below, dict):
@@ -360,7 +360,7 @@ class _Reader:
                 entry.complain("takes the place of nothing: the problems of the full size do not have it")
 
     def _list(self, fields: Mapping[str, Field], key: str, param: Param) -> list[int]:
-        """Return the whole numbers that a key lists, or a list of its default."""
+        """Return the whole numbers that a key lists, or a list with only the default of `param`."""
         if key not in fields:
             return [int(param.default)]
         return [int(value) for value in _values(fields[key], param)] or [int(param.default)]
@@ -432,7 +432,7 @@ def _is_numeric(name: str, settings: Iterable[Setting]) -> bool:
 
 
 def _values(entry: Field, param: Param) -> list[Value]:
-    """Return the legal values of a field, without duplicates, and note illegal values as mistakes.
+    """Return the valid values of a field without duplicates, and report invalid values as mistakes.
 
     The field contains one value or a list of values.
     """
@@ -444,7 +444,7 @@ def _values(entry: Field, param: Param) -> list[Value]:
 
 
 def _wanted(fields: Mapping[str, Field], key: str, owner: Field, what: str) -> Field | None:
-    """Return the field of a required key; note a mistake if the key is missing."""
+    """Return the field of a required key; if the key is missing, report a mistake and return None."""
     if key not in fields:
         Field(owner.problems, (*owner.path, key), None).complain(f"expected {what}, got nothing")
     return fields.get(key)
@@ -456,13 +456,13 @@ def _integer_of(fields: Mapping[str, Field], key: str, param: Param) -> int:
 
 
 def _flag(fields: Mapping[str, Field], key: str, default: bool) -> bool:
-    """Return the value of a yes-or-no key, or its default."""
+    """Return the truth value of a key; the default if the key is missing or invalid."""
     value = fields[key].parse(FLAG) if key in fields else None
     return default if value is None else bool(value)
 
 
 def _with_default(param: Param, value: int) -> Param:
-    """Return a parameter with another default."""
+    """Return a copy of a parameter description with another default value."""
     return Param(param.name, param.kind, value, param.help, param.low, param.high)
 
 
@@ -479,9 +479,9 @@ def _changes(entry: Field) -> tuple[RandomChanges | None, ...]:
 
 
 def _overlaid_mapping(entry: Field, other: Field) -> Field:
-    """Return the first mapping, with the values of the second mapping for all keys that both have.
+    """Return the mapping `entry`, with the values of the mapping `other` for all keys that both have.
 
-    The result has the position of the first mapping, so that messages name the line numbers of the first mapping.
+    The result has the position of `entry`, so that messages name the line numbers of `entry`.
     """
     if not isinstance(entry.value, dict) or not isinstance(other.value, dict):
         return entry

@@ -1,4 +1,4 @@
-"""Tables of papers that do not simply group runs: best setting under a limit, and break-even of prepared data."""
+"""Compute two special tables of papers: the best setting under a limit, and when prepared data pays off."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +16,7 @@ Made = tuple[tuple[str, ...], list[tuple[Cell, ...]]]
 
 
 def limits(grouping: Grouping, limit: Measure, frame: Frame, agents: Mapping[str, str]) -> Made:
-    """Return a table with the best setting for each range of a limit.
+    """Return a table that says, for each range of a limit, which setting is best under this limit.
 
     The best setting has the smallest first measure of the table, among settings that do not exceed the limit and
     arrive in every run.
@@ -43,7 +43,7 @@ def limits(grouping: Grouping, limit: Measure, frame: Frame, agents: Mapping[str
         (f"{most:,.0f}{end}", name, *(number_cell(measure, runs, grouping.values) for measure in grouping.values))
         for (most, _, name, runs), end in zip(best, ends, strict=True)
     ]
-    if not best:  # no setting arrives everywhere
+    if not best:  # no setting arrives in all of its runs
         rows.append(("any", "none", *(None for _ in grouping.values)))
     elif best[0][0] > 0:
         rows.insert(0, (f"below {best[0][0]:,.0f}", "none", *(None for _ in grouping.values)))
@@ -51,7 +51,7 @@ def limits(grouping: Grouping, limit: Measure, frame: Frame, agents: Mapping[str
 
 
 def payoffs(grouping: Grouping, frame: Frame, rivals: Frame, agents: Mapping[str, str]) -> Made:
-    """Return a table with the number of moves after which the prepared data of a setting pays off.
+    """Return a table with the number of moves after which the prepared data of each setting pays off.
 
     Each setting is compared with the rival that is nearest in the first measure of the table.
 
@@ -91,15 +91,15 @@ def payoffs(grouping: Grouping, frame: Frame, rivals: Frame, agents: Mapping[str
 
 
 def _us_per_move(runs: Frame) -> float:
-    """Return the microseconds of planning per move, pooled over all runs."""
+    """Return the microseconds of planning per move: the total of all runs divided by their total number of moves."""
     moves = float(np.nansum(runs.numbers("moves")))
     return 1000.0 * float(np.nansum(runs.numbers("total_ms"))) / moves if moves else float("nan")
 
 
 def number_cell(measure: Measure, runs: Frame, among: Sequence[Measure] = (), sides: Sequence[Where] = ()) -> Cell:
-    """Return a cell with the number that a measure gives for some runs.
+    """Return a table cell with the value of a measure for some runs.
 
-    The cell of a mean of cost ratios also has their median and maximum.
+    If the measure is a mean of cost ratios, the cell also has the median and maximum of these ratios.
 
     Args:
         measure: The measure.

@@ -1,4 +1,4 @@
-"""Statistics for reports: confidence intervals, paired comparisons, Pareto fronts, power laws and bins."""
+"""Statistics for reports: confidence intervals, paired comparisons, Pareto fronts, power laws and histogram bins."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ import numpy.typing as npt
 Numbers = npt.NDArray[np.float64]
 
 _RESAMPLE_COUNT = 2000  # default number of resamples of the bootstrap
-_MAX_BINS = 12  # maximum number of bins that `bins` returns
-_AT_ONCE = 2_000_000  # maximum number of values drawn in one step; limits the memory to 16 MB of values
-_MIN_NORMAL_SIZE = 20_000  # sample size from which the mean counts as normally distributed and is not resampled
+_MAX_BINS = 12  # maximum number of equally filled bins for values on an x axis
+_AT_ONCE = 2_000_000  # maximum number of values that the bootstrap draws in one step; limits its memory to 16 MB
+_MIN_NORMAL_SIZE = 20_000  # sample size from which the mean counts as normally distributed, so no bootstrap is needed
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Interval:
 
 
 def bootstrap(values: Numbers, seed: int = 0, draws: int = _RESAMPLE_COUNT) -> Interval:
-    """Return the mean with its 95 % confidence interval, by the percentile bootstrap.
+    """Return the mean of a sample with its 95 % confidence interval, by the percentile bootstrap.
 
     The resampling has a fixed seed, so equal samples have equal intervals. Samples of at least _MIN_NORMAL_SIZE values
     are not resampled: their interval is computed from the normal distribution.
@@ -50,7 +50,7 @@ def bootstrap(values: Numbers, seed: int = 0, draws: int = _RESAMPLE_COUNT) -> I
         half = 1.959963984540054 * float(values.std(ddof=1)) / sqrt(values.size)
         return Interval(mean, mean - half, mean + half, values.size)
     key = blake2b(values.tobytes(), digest_size=16).digest() + f"{seed} {draws}".encode()
-    if key not in _BOUNDS_CACHE:  # a report needs the interval of the same runs in several tables and curves
+    if key not in _BOUNDS_CACHE:  # cached, because a report needs the interval of the same runs several times
         low, high = np.percentile(_resampled_means(values, seed, draws), [2.5, 97.5])
         _BOUNDS_CACHE[key] = float(low), float(high)
     return Interval(mean, *_BOUNDS_CACHE[key], values.size)
@@ -72,9 +72,9 @@ def _resampled_means(values: Numbers, seed: int, draws: int) -> Numbers:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Result of comparing two settings on the same problems."""
+    """Result of a paired comparison: two settings on the same problems."""
 
-    count: int  # number of problems with values for both
+    count: int  # number of problems for which both settings have a value
     difference: Interval  # mean of first value - second value
     wins: int  # number of problems on which the first value is smaller
     losses: int  # number of problems on which the first value is larger
@@ -82,7 +82,7 @@ class Comparison:
 
 
 def compare(a: Numbers, b: Numbers) -> Comparison:
-    """Compare two settings by their values on the same problems; problems with a nan are left out.
+    """Compare two settings by their values, such as costs, on the same problems; problems with a nan are left out.
 
     Args:
         a: The values of the first setting, one for each problem.
@@ -116,9 +116,9 @@ def wilcoxon(difference: Numbers) -> float:
 
 
 def _averaged_ranks(values: Numbers) -> tuple[Numbers, float]:
-    """Return the rank of each value, and the sum of t**3 - t over all groups of t equal values.
+    """Return the rank of each value from 1, and the tie term of Wilcoxon's test.
 
-    Ranks begin at 1. Equal values have the mean of their ranks.
+    Equal values have the mean of their ranks. The tie term is the sum of t**3 - t over all groups of t equal values.
     """
     _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
@@ -128,11 +128,11 @@ def _averaged_ranks(values: Numbers) -> tuple[Numbers, float]:
 
 @dataclass(frozen=True)
 class Result:
-    """Values of a setting by which settings are ranked; nan if a value is unknown."""
+    """Numbers by which settings are ranked: work, path cost and arrival rate of one setting; nan if unknown."""
 
     work: float  # expansions per move
-    cost: float  # mean of cost / optimal
-    arrived: float  # share of the runs that arrived, from 0 to 1
+    cost: float  # mean of (cost of the walk / cost of the cheapest path)
+    arrived: float  # share of the runs that reached the goal, from 0 to 1
 
 
 def unbeaten(results: Sequence[Result]) -> list[int]:
@@ -178,7 +178,7 @@ def power_law(x: Numbers, y: Numbers) -> Power:
 
 
 def bins(values: Numbers) -> Numbers:
-    """Return the edges of at most _MAX_BINS equally filled bins, or no edges if all values are nan."""
+    """Return the edges of at most _MAX_BINS equally filled bins for some values, or no edges if all values are nan."""
     values = values[~np.isnan(values)]
     if not values.size:
         return np.zeros(0)

@@ -1,4 +1,4 @@
-"""Results of an experiment on disk: a SQLite file with a single writer.
+"""Store the results of an experiment in a SQLite file with a single writer.
 
 The table `results` is indexed by the keys of runs (plan.py). The table `plan` lists the keys that the current
 specification asks for, by row number. Results are committed once per task, so a program that is killed
@@ -29,7 +29,7 @@ _TYPES = {int: "INTEGER", float: "REAL", str: "TEXT"}
 
 
 def _declared(columns: Iterable[Column]) -> str:
-    """Return the declarations of columns in SQL."""
+    """Return the SQL declarations of columns, such as `"moves" INTEGER, "cost" REAL`."""
     return ", ".join(f'"{column.name}" {_TYPES[column.kind]}' for column in columns)
 
 
@@ -42,7 +42,7 @@ CREATE TABLE IF NOT EXISTS failures (key BLOB PRIMARY KEY, text TEXT) WITHOUT RO
 
 
 class Store:
-    """Open results folder of an experiment."""
+    """Open results of an experiment, read from and written to a SQLite file in a folder."""
 
     def __init__(self, folder: Path, connection: sqlite3.Connection, lock: sqlite3.Connection | None = None) -> None:
         self.folder, self._db, self._lock = folder, connection, lock
@@ -60,7 +60,7 @@ class Store:
 
     @contextmanager
     def _write_transaction(self) -> Iterator[None]:
-        """Run a transaction: commit it, or roll it back and raise a ConfigError (for example if the disk is full)."""
+        """Run a write transaction: commit it, or roll it back and raise a ConfigError if the file cannot be written."""
         try:
             with self._db:
                 yield
@@ -73,7 +73,7 @@ class Store:
     # --- plan ---
 
     def set_plan(self, spec: Specification) -> None:
-        """Replace the plan by the runs of a specification; do nothing if the plan is already up to date.
+        """Store the runs of a specification as the new plan; do nothing if the stored plan is already up to date.
 
         Recorded failures are deleted with the old plan. Results are kept.
         """
@@ -93,14 +93,14 @@ class Store:
             self._set_meta("cutoff", str(spec.cutoff))
 
     def is_planned_on(self, board: Board) -> bool:
-        """Return whether the map had the same content as now when the plan was made."""
+        """Return whether the stored plan was created for this map with its present content."""
         return _map_version_text(board) in self.meta("plan").partition("\n")[0]
 
     def _ask(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query; raise a ConfigError if the file is damaged or is not a results file."""
+        """Yield the rows of an SQL query; raise a ConfigError if the file is damaged or is not a results file."""
         try:
-            # When this generator is closed, `yield from` would also close the cursor, which raises an error if the
-            # database has already been closed.
+            # Not `yield from`: closing this generator would then close the cursor as well.
+            # Closing a cursor raises an error if the database has already been closed.
             for row in self._db.execute(query, values):  # noqa: UP028
                 yield row
         except sqlite3.Error as error:
@@ -115,7 +115,7 @@ class Store:
 
     @property
     def program(self) -> str:
-        """Return the code_version() of the program that made the plan and its results; "" before there is a plan."""
+        """Return the code_version() of the program that created plan and results; "" if there is no plan yet."""
         return self.meta("plan")[:VERSION_LENGTH]
 
     def remember(self, name: str, value: str) -> None:
@@ -125,17 +125,17 @@ class Store:
     # --- results ---
 
     def done(self) -> set[bytes]:
-        """Return the keys of all stored results, including results that the current plan does not ask for."""
+        """Return the keys of all runs with stored results, including runs that the current plan does not contain."""
         return {key for (key,) in self._ask("SELECT DISTINCT key FROM results")}
 
     def count(self) -> tuple[int, int]:
-        """Return (number of runs of the plan that have results, number of all runs of the plan)."""
+        """Return (number of planned runs that have results, number of planned runs)."""
         [(whole,)] = self._ask("SELECT COUNT(*) FROM plan")
         [(done,)] = self._ask("SELECT COUNT(*) FROM plan WHERE key IN (SELECT key FROM results)")
         return int(done), int(whole)
 
     def add(self, lines: Sequence[Sequence[Any]], failures: Sequence[tuple[bytes, str]] = ()) -> None:
-        """Store the results and failures of a task in one transaction.
+        """Store the results and failures of one task in a single transaction.
 
         A line whose key and trial are already stored is ignored, because it would be identical. Storing results of a
         run deletes a failure of the same run.
@@ -152,23 +152,23 @@ class Store:
             self._db.executemany("INSERT OR REPLACE INTO failures VALUES (?, ?)", failures)
 
     def failures(self) -> list[tuple[int, str]]:
-        """Return (row, reason) of every run of the plan that failed."""
+        """Return (row number, reason) of every planned run that failed."""
         query = "SELECT row, text FROM plan JOIN failures USING (key) ORDER BY row"
         return [(int(row), str(text)) for row, text in self._ask(query)]
 
     def problem_of(self, row: int) -> str:
-        """Return a short description of a row for messages: map, start, goal, agent and budget."""
+        """Return a short description of a planned run for messages: map, start, goal, agent and budget."""
         names = "map", "start_x", "start_y", "goal_x", "goal_y", "label", "agent", "budget"
         query = f"SELECT {', '.join(names)} FROM plan WHERE row = ?"
         name, x, y, goal_x, goal_y, label, agent, budget = self._db.execute(query, (row,)).fetchone()
         return f"{name}, {x},{y} to {goal_x},{goal_y}, {label or agent} k={budget}"
 
     def ends_of(self, row: int) -> tuple[Any, ...] | None:
-        """Return (map, start_x, start_y, goal_x, goal_y) of a row, or None if there is no such row."""
+        """Return (map, start_x, start_y, goal_x, goal_y) of a planned run, or None if there is no such row."""
         return next(self._ask("SELECT map, start_x, start_y, goal_x, goal_y FROM plan WHERE row = ?", row), None)
 
     def end_of(self, row: int) -> tuple[str, int] | None:
-        """Return (outcome of the last trial, ticks of all trials together) of a row, or None if it has no results."""
+        """Return (outcome of the last trial, ticks of all trials) of a planned run, or None if it has no results."""
         query = (
             "SELECT outcome, SUM(ticks) OVER () FROM plan JOIN results USING (key) WHERE row = ? ORDER BY trial DESC"
         )
@@ -177,9 +177,9 @@ class Store:
     # --- reading ---
 
     def rows(self, columns: Sequence[str], more: str = "") -> Iterator[tuple[Any, ...]]:
-        """Yield columns of all finished runs of the plan, ordered by row and trial.
+        """Yield the requested columns of all planned runs that have results, ordered by row and trial.
 
-        Columns that the file does not have, because an older version wrote it, are None.
+        A column that the file lacks, because an older version wrote the file, has the value None.
 
         Args:
             columns: The names of the columns.
@@ -194,7 +194,7 @@ class Store:
         return {str(row[1]) for row in self._ask(f"PRAGMA table_info({table})")}
 
     def frame(self) -> Frame:
-        """Return all finished runs of the plan as a frame.
+        """Return the results of all planned runs as a table of columns.
 
         The column `disqualified` is added. Ratios of cost are nan for runs that did not arrive (OF_WHO_ARRIVED), and
         times that are measured per run are divided among its trials (OF_WHOLE_RUNS).
@@ -221,19 +221,19 @@ class Store:
 
 
 def _agent_versions(spec: Specification) -> str:
-    """Return the versions of all user-defined agents.
+    """Return the versions of all user-defined agents of an experiment as text for comparing plans.
 
-    They are part of the description of a plan, so that the plan is renewed after the file of an agent was edited.
+    The text is stored with a plan, so that the plan is renewed after the file of an agent was edited.
     """
     settings = (setting for part in spec.parts for setting in part.settings)
     return "".join(sorted({f" {s.kind} {s.params['version']}" for s in settings if "version" in s.params}))
 
 
 def _map_versions(spec: Specification) -> str:
-    """Return names and digests of all maps.
+    """Return the names and digests of all maps of an experiment as text for comparing plans.
 
-    They are part of the description of a plan, so that the plan is renewed after a map file was edited; the text of a
-    specification contains only the names of its maps.
+    The text is stored with a plan, so that the plan is renewed after a map file was edited. The specification alone
+    would not show such an edit, because it contains only the names of its maps.
     """
     return " ".join(sorted({_map_version_text(case.board) for part in spec.parts for case in part.cases}))
 
@@ -259,7 +259,7 @@ def open_for_writing(folder: Path) -> Store:
 
 
 def _connected(file: Path | str, begin: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
-    """Return a connection to a SQLite file after calling `begin` with it; close the connection if `begin` fails.
+    """Open a SQLite file and call `begin` with the connection; close the connection if `begin` fails.
 
     SQLite opens a file only at the first statement. A damaged file therefore raises its error in `begin`.
 
@@ -279,20 +279,20 @@ def _connected(file: Path | str, begin: Callable[[sqlite3.Connection], None]) ->
 def _make_tables(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=NORMAL")
-    # in one transaction, so that concurrent readers see all tables or none
+    # create all tables in one transaction, so that concurrent readers see either all tables or none
     db.executescript(f"BEGIN; {_SCHEMA} COMMIT")
     _drop_old_plan(db)
     _add_new_columns(db)
 
 
 def _set_read_only(db: sqlite3.Connection) -> None:
-    """Forbid writing, and read a row to find out whether the file is a results file."""
+    """Forbid writing through a connection, and read a row; this raises an error if the file is no results file."""
     db.execute("PRAGMA query_only=ON")
     db.execute("SELECT 1 FROM plan LIMIT 1")
 
 
 def _drop_old_plan(db: sqlite3.Connection) -> None:
-    """Replace the table `plan` by an empty one if a version of the program with other columns made it."""
+    """Replace the table `plan` by an empty table if a version of the program with other columns created it."""
     if _columns_of(db, "plan") != ["row", "key", *(column.name for column in PLANNED)]:
         db.executescript(f"BEGIN; DROP TABLE plan; DELETE FROM meta WHERE name = 'plan'; {_SCHEMA} COMMIT")
 
@@ -346,7 +346,7 @@ def open_for_reading(folder: Path) -> Store:
 
 
 def _read_uris(path: Path) -> list[str]:
-    """Return the URIs with which a database can be opened for reading, to be tried in this order.
+    """Return the SQLite URIs with which a results file may be readable, to be tried in this order.
 
     To read a database in WAL mode, SQLite creates two more files in its folder. In a read-only folder it can read the
     database only if these files exist, or if the database is declared immutable. An immutable database is read without

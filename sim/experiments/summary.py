@@ -1,4 +1,4 @@
-"""Tables of a report: the tables that a specification asks for, and the standard tables of every experiment."""
+"""Compute the tables of a report: the tables that its specification describes, and the tables of every report."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -28,12 +28,12 @@ _UNFINISHED = (
     f"{UNFINISHED} Some of these runs did not finish: they have no cost / optimal, and their other numbers end where"
     " they ended."
 )
-# columns that must be equal in runs that are compared: part, and random changes of the map
+# columns that must be equal in compared runs: the part of the experiment, and the random changes of the map
 _CONDITION_COLUMNS = ("part", "every", "rate")
 
 
 def grouping_table(number: int, grouping: Grouping, frame: Frame, agents: Mapping[str, str]) -> Table:
-    """Return a table that a specification asks for, with the numbers printed in the paper next to the measured numbers.
+    """Return a table that a specification describes, with numbers printed in the paper next to measured numbers.
 
     Args:
         number: The number of the table in the report.
@@ -57,7 +57,7 @@ def grouping_table(number: int, grouping: Grouping, frame: Frame, agents: Mappin
 
 
 def annotated(table: Table) -> Table:
-    """Return the table with a note that explains the brackets and daggers in its cells, if there are any."""
+    """Return a table with a note that explains the brackets and daggers in its cells, if there are any."""
     cells = [cell for row in table.rows for cell in row if isinstance(cell, Measured)]
     notes = [_TAILS_NOTE] if any(cell.tails for cell in cells) else []
     notes += [_UNFINISHED] if any(cell.unfinished for cell in cells) else []
@@ -65,7 +65,7 @@ def annotated(table: Table) -> Table:
 
 
 def _grouped(grouping: Grouping, frame: Frame, agents: Mapping[str, str]) -> Made:
-    """Return a table with a row for each group of runs."""
+    """Return the headings and rows of a table with a row for each group of runs."""
     columns = list(frame.group_rows(grouping.columns)) if grouping.columns else [()]
     headings: list[str] = [*grouping.rows]
     for column in columns:
@@ -82,9 +82,9 @@ def _grouped(grouping: Grouping, frame: Frame, agents: Mapping[str, str]) -> Mad
 
 
 def _place(grouping: Grouping, column: Sequence[Any], value: Measure) -> str:
-    """Return the key under which the specification lists the printed numbers of a column.
+    """Return the key in `printed` under which the specification lists the paper's numbers for a column.
 
-    It is made of the values of the column attributes, the name of the measure, or both.
+    The key consists of the values of the column attributes, the name of the measure, or both.
     """
     words = [_text(column)] if column else []
     if not column or len(grouping.values) > 1:
@@ -93,16 +93,16 @@ def _place(grouping: Grouping, column: Sequence[Any], value: Measure) -> str:
 
 
 def _printed_cells(headings: Sequence[str], grouping: Grouping, numbers: Mapping[str, float]) -> Iterator[Cell]:
-    """Yield the cells of a row with printed numbers, after its first cell.
+    """Yield the cells after the first one for a row that has only numbers printed in a paper.
 
-    Columns of measures contain the numbers, all other columns are empty.
+    Columns of measures contain these numbers, all other columns are empty.
     """
     by_heading = {worded(value.text): numbers[value.text] for value in grouping.values if value.text in numbers}
     yield from (by_heading.get(heading, "" if heading in grouping.rows else None) for heading in headings[1:])
 
 
 def sorted_groups(frame: Frame, names: Sequence[str]) -> list[tuple[tuple[Any, ...], Frame]]:
-    """Return the groups of rows by some attributes: sorted if all values are numbers, else in the frame's order."""
+    """Return the groups of rows with equal attributes: sorted if all values are numbers, else in the frame's order."""
     groups = list(frame.groups(names))
     if all(isinstance(value, (int, float)) for key, _ in groups for value in key):
         groups.sort(key=lambda group: group[0])
@@ -110,7 +110,7 @@ def sorted_groups(frame: Frame, names: Sequence[str]) -> list[tuple[tuple[Any, .
 
 
 def _cells(part: Frame, columns: Sequence[tuple[Any, ...]], grouping: Grouping) -> list[Cell]:
-    """Return the cells of a row, one for each column and measure, with printed numbers and deviations."""
+    """Return the cells of a row with measured numbers, each followed by the paper's number and the deviation."""
     cells: list[Cell] = []
     row = _text(next(iter(part.group_rows(grouping.rows))))
     for column in columns:
@@ -125,12 +125,12 @@ def _cells(part: Frame, columns: Sequence[tuple[Any, ...]], grouping: Grouping) 
 
 
 def _text(key: Sequence[Any]) -> str:
-    """Return attribute values as the specification writes them as keys of `printed`."""
+    """Return the attribute values of a group of runs, joined by blanks as in the keys of `printed`."""
     return " ".join(str(value) for value in key)
 
 
 def _head(names: Sequence[str], key: Sequence[Any], agents: Mapping[str, str]) -> list[Cell]:
-    """Return the cells for the attributes of a row: agents as displayed names, None as an empty cell."""
+    """Return the first cells of a row, which show its attributes: agents by displayed name, None as an empty cell."""
     return [
         agents.get(value, value) if name == "agent" else _plain(value) for name, value in zip(names, key, strict=True)
     ]
@@ -146,7 +146,7 @@ def _plain(value: Any) -> Cell:
 
 
 def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
-    """Return the standard table of all settings: a line for each setting of each part.
+    """Return the standard table with a line for each setting (agent, parameters, budget) of each part.
 
     Args:
         frame: The last trial of each run.
@@ -200,7 +200,7 @@ def _seeds_warning(frame: Frame) -> str:
 
 
 def _setting_cells(runs: Frame, is_best: bool) -> tuple[Cell, ...]:
-    """Return the cells of a setting in the standard table, after its name."""
+    """Return the cells after the name for one setting in the standard table of settings."""
     moves = float(np.nansum(runs.numbers("moves")))
     out = int(runs.numbers("disqualified").sum())
     return (
@@ -218,7 +218,7 @@ def _setting_cells(runs: Frame, is_best: bool) -> tuple[Cell, ...]:
 
 
 def _marked_count(value: int, unfinished: int) -> Cell:
-    """Return a number, marked by a dagger if some of its runs did not finish."""
+    """Return a cell with a number of runs, marked by a dagger if some of these runs did not finish."""
     return Measured(value, unfinished=unfinished) if unfinished else value
 
 

@@ -1,4 +1,4 @@
-"""Tables as data, and their conversion to Markdown, CSV, LaTeX and HTML."""
+"""Tables of reports as data, and their conversion to Markdown, CSV, LaTeX and HTML."""
 
 import html
 import re
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from sim.experiments.statistics import Interval
 from sim.files.csv_text import csv_text
 
-UNFINISHED = "\u2020"  # dagger that marks a number if some of its runs did not finish
+UNFINISHED = "\u2020"  # dagger that marks a number if some of the runs behind the number did not finish
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Number in a cell, with the spread and the completeness of the runs behind it."""
+    """Number in a table cell, with the spread of the runs from which it was computed, and how many are unfinished."""
 
     value: int | float
-    tails: tuple[float, float] | None = None  # median and maximum of the runs, if the number is their mean
-    unfinished: int = 0  # number of runs behind the number that did not finish
+    tails: tuple[float, float] | None = None  # median and maximum over the runs, if `value` is their mean
+    unfinished: int = 0  # number of averaged runs that did not finish
 
 
 Cell = str | int | float | Interval | Measured | None
@@ -24,22 +24,22 @@ Cell = str | int | float | Interval | Measured | None
 
 @dataclass(frozen=True)
 class Table:
-    """Table of a report."""
+    """Table of a report: title, headings, rows of cells, and a note."""
 
-    name: str  # name of its files without extension
-    title: str  # line above the table
+    name: str  # name of the table's files without extension
+    title: str  # line of text above the table
     headings: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    note: str = ""  # explanation below the title
+    note: str = ""  # explanation printed below the title
 
     @property
     def are_texts(self) -> list[bool]:
-        """Return for each column whether it contains text and is therefore left-aligned."""
+        """Return for each column whether it contains text, so that it is left-aligned."""
         return [any(isinstance(row[i], str) for row in self.rows) for i in range(len(self.headings))]
 
 
 def shown(cell: Cell) -> str:
-    """Return the text of a cell for readers, with numbers rounded to about three significant digits."""
+    """Return the displayed text of a table cell, with numbers rounded to about three significant digits."""
     if cell is None:
         return ""
     if isinstance(cell, Interval):
@@ -61,7 +61,7 @@ def number(value: float) -> str:
 
 
 _MARKDOWN_SIGNS = re.compile(r"[\\`*_\[\]<>|~$]|&(?=[a-zA-Z#])")
-_BLOCK = re.compile(r"^(\s*)(\d*)([-+#=.)])", re.MULTILINE)  # signs that begin a list, a heading or a rule
+_BLOCK = re.compile(r"^(\s*)(\d*)([-+#=.)])", re.MULTILINE)  # signs that begin a Markdown list, heading or rule
 
 
 def escaped(text: str) -> str:
@@ -105,7 +105,7 @@ def as_csv(table: Table) -> str:
 
 
 def _parts(cell: Cell) -> dict[str, str | int | float | None]:
-    """Return the numbers of a cell, by the suffix of their column heading: " low", or "" for the main number."""
+    """Return the values of a cell by the suffix of their CSV heading: "" for the main value, " low" for a bound."""
     if isinstance(cell, Interval):
         return {"": cell.mean, " low": cell.low, " high": cell.high}
     if isinstance(cell, Measured):
@@ -116,9 +116,9 @@ def _parts(cell: Cell) -> dict[str, str | int | float | None]:
 
 _LATEX_ESCAPES = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    **{sign: f"${sign}$" for sign in "<>|"},  # in text, LaTeX's default font encoding shows other characters for these
+    **{sign: f"${sign}$" for sign in "<>|"},  # in text mode, LaTeX's default font encoding shows other characters
     UNFINISHED: r"\dag{}",
-    "[": "{[}",  # at the beginning of a row, LaTeX would read it as the argument of the preceding line break
+    "[": "{[}",  # LaTeX would read a "[" at the beginning of a row as the argument of the preceding line break
 }
 
 
@@ -131,7 +131,7 @@ def latex(table: Table) -> str:
     columns = "".join("l" if is_text else "r" for is_text in table.are_texts)
     head = " & ".join(_latex_text(name) for name in table.headings)
     body = "".join(" & ".join(_latex_text(shown(cell)) for cell in row) + " \\\\\n" for row in table.rows)
-    # one line, because a LaTeX comment ends with its line
+    # join the lines of the title, because a LaTeX comment ends with its line
     title = f"% {' '.join(table.title.split())}\n" if table.title else ""
     begin, end = f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n", "\\bottomrule\n\\end{tabular}\n"
     return f"{title}% \\usepackage{{booktabs}}\n{begin}{head} \\\\\n\\midrule\n{body}{end}"

@@ -1,4 +1,4 @@
-"""Running totals over the runs of one setting, for displays that update while results arrive."""
+"""Running totals over the runs of one setting, for displays that are updated while results arrive."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,20 +8,20 @@ from typing import Any
 
 @dataclass
 class Totals:
-    """Sums over the runs of one setting. Only runs that arrived have a ratio of costs, so `ratios` may be shorter."""
+    """Sums over the runs of one setting (agent with parameters and budget)."""
 
-    runs: int = 0  # number of runs added
+    runs: int = 0  # number of runs added so far
     arrived: int = 0  # number of runs that reached the goal
-    ratios: list[float] = field(default_factory=list)  # cost / optimal of each run that arrived
+    ratios: list[float] = field(default_factory=list)  # (cost / cheapest cost) of each run that reached the goal
     moves: int = 0
     back_moves: int = 0
     ticks: int = 0
     expansions: int = 0
-    most: int = 0  # maximum number of expansions in a tick
-    planning_ms: float = 0.0  # processor time of planning, in milliseconds
+    most: int = 0  # maximum number of expansions in one tick of any run
+    planning_ms: float = 0.0  # processor time of planning in all runs, in milliseconds
 
     def add(self, run: Mapping[str, Any]) -> None:
-        """Add a run.
+        """Add the results of one run to the totals.
 
         Args:
             run: The results of the run, by the names of the columns.
@@ -39,17 +39,17 @@ class Totals:
 
     @property
     def cost(self) -> float:
-        """Return the mean of cost / optimal, or nan if no run arrived."""
+        """Return the mean of (cost / cheapest cost) over the runs that arrived, or nan if no run arrived."""
         return fmean(self.ratios) if self.ratios else float("nan")
 
     @property
     def median_cost(self) -> float:
-        """Return the median of cost / optimal, or nan if no run arrived."""
+        """Return the median of (cost / cheapest cost) over the runs that arrived, or nan if no run arrived."""
         return median(self.ratios) if self.ratios else float("nan")
 
     @property
     def largest_cost(self) -> float:
-        """Return the maximum of cost / optimal, or nan if no run arrived."""
+        """Return the maximum of (cost / cheapest cost) over the runs that arrived, or nan if no run arrived."""
         return max(self.ratios, default=float("nan"))
 
     @property

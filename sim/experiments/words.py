@@ -1,4 +1,4 @@
-"""Checks that claims, tables and figures use only attributes, agents, labels and parts that a specification has.
+"""Check that claims, tables and figures name only attributes, agents, labels and parts that the specification has.
 
 An attribute is a property of a run, such as its agent, its budget or a parameter of its agent.
 """
@@ -10,9 +10,9 @@ from sim.experiments.columns import NUMBERS, WORDS
 from sim.files.fields import Field
 from sim.params import did_you_mean, shown
 
-# keys whose value is the name of an attribute, or a list of such names
+# keys of claims, tables and figures whose value is the name of an attribute, or a list of such names
 _ATTRIBUTE_KEYS = ("over", "rows", "columns", "by", "falls", "rises", "power", "along")
-# keys whose value is the name of a numeric attribute
+# keys of claims whose value is the name of a numeric attribute, such as budget
 _NUMERIC_ATTRIBUTE_KEYS = ("falls", "rises", "power", "along")
 _RUNS = ("where", "against", "levels")  # keys whose value is a mapping that selects runs, as in {agent: tba}
 _SIDE_KEYS = ("less", "ratio", "crossing", "of")  # keys whose value is a list of two mappings that select runs
@@ -21,7 +21,7 @@ _SIDE_KEYS = ("less", "ratio", "crossing", "of")  # keys whose value is a list o
 def check_words(
     entry: Field, attributes: Collection[str], values: Mapping[str, Collection[str]], numbers: Collection[str]
 ) -> None:
-    """Note as mistakes: attributes or values that no run has, and attributes of the wrong type.
+    """Report claims, tables or figures that name attributes or values that no run has, or attributes of a wrong type.
 
     Args:
         entry: The list of claims, tables or figures; receives the mistakes.
@@ -42,7 +42,7 @@ def check_words(
 
 
 def _named(part: Field) -> Iterator[Field]:
-    """Yield the fields whose value is the name of an attribute."""
+    """Yield the fields of a claim, table or figure whose value is the name of an attribute."""
     keys = (*_ATTRIBUTE_KEYS, "x") if part.value.get("kind") == "lines" else _ATTRIBUTE_KEYS
     for key in keys:
         if key in part.value:
@@ -50,20 +50,20 @@ def _named(part: Field) -> Iterator[Field]:
 
 
 def _along(part: Field) -> Iterator[Field]:
-    """Yield the fields that name the attribute on the x axis of a curve or trend."""
+    """Yield the fields of a claim or figure that name the attribute on the x axis of a curve or trend."""
     keys = (*_NUMERIC_ATTRIBUTE_KEYS, "x") if part.value.get("kind") == "lines" else _NUMERIC_ATTRIBUTE_KEYS
     yield from (_child_field(part, key) for key in keys if isinstance(part.value.get(key), str))
 
 
 def _run_filters(part: Field) -> Iterator[Field]:
-    """Yield the fields whose value is a mapping that selects runs."""
+    """Yield the fields of a claim, table or figure whose value is a mapping that selects runs."""
     for key in (*_RUNS, *_SIDE_KEYS):
         if key in part.value:
             yield from (field for field in _each(_child_field(part, key)) if isinstance(field.value, dict))
 
 
 def _check_run_filter(field: Field, attributes: Collection[str], values: Mapping[str, Collection[str]]) -> None:
-    """Note as mistakes: attributes and values of a mapping that no run has."""
+    """Report the attributes and values of a filter for runs, such as {agent: tba}, that no run has."""
     for name in field.value:
         _check(_child_field(field, name), name, attributes)
         _check_type(_child_field(field, name), name)
@@ -75,7 +75,7 @@ def _check_run_filter(field: Field, attributes: Collection[str], values: Mapping
 
 
 def _check_type(field: Field, name: Any) -> None:
-    """Note as mistakes: text as the value of a numeric attribute, and a number as the value of a text attribute."""
+    """Report text as the value of a numeric attribute, and a number as the value of a text attribute."""
     for cell in _each(field):
         if name in NUMBERS and isinstance(cell.value, str):
             cell.expect("a number")
@@ -84,7 +84,7 @@ def _check_type(field: Field, name: Any) -> None:
 
 
 def _check(field: Field, name: Any, attributes: Collection[str]) -> None:
-    """Note a mistake if no run has the attribute."""
+    """Report a mistake if no run has an attribute of this name."""
     if isinstance(name, str) and name not in attributes:
         field.complain(f"no run has an attribute {shown(name)}{did_you_mean(name, list(attributes))}")
 
