@@ -56,7 +56,7 @@ class Together:
     make the mean of a walking crowd too small.
     """
 
-    units: int  # number of units in a world
+    units: int  # number of units that walk in the same world
     frames_ms: float = 0.0  # processor time of all counted frames together, in milliseconds
     unit_ticks: int = 0  # number of walking units, summed over all counted frames
     longest_ms: float = 0.0  # processor time of the longest frame, in milliseconds
@@ -74,7 +74,7 @@ class Candidate:
     kind: str  # key of the agent, such as tb-wa
     params: Mapping[str, Value]
     budget: int  # expansions per tick
-    name: str  # displayed name with parameters and budget
+    name: str  # displayed name of the candidate: agent, parameters and budget
     totals: Totals = field(default_factory=Totals)
     is_out: bool = False  # whether the candidate is rejected, because it did not reach the goal of some problem
     together: Together | None = None  # frame times with many units, None until they are measured

@@ -21,7 +21,7 @@ _MAX_SERIES = 14  # maximum number of curves in a figure; readers cannot disting
 class Series:
     """Points of a chart with one legend entry, such as one curve."""
 
-    name: str  # entry in the legend
+    name: str  # name of the series in the legend
     points: tuple[Point, ...]
     spans: tuple[Point, ...] = ()  # (low, high) of the confidence interval of y, for each point; empty: no intervals
     tails: tuple[Point, ...] = ()  # (median, maximum) of the runs, for each point whose y is their mean cost ratio
@@ -45,7 +45,7 @@ class Chart:
     series: tuple[Series, ...]
     log: str = "none"  # axes with logarithmic scale: x, y, xy or none
     note: str = ""
-    zoom: Mapping[str, Point] = field(default_factory=dict)  # limits of the axes x and y
+    zoom: Mapping[str, Point] = field(default_factory=dict)  # axis x or y -> (low, high) of its limits
     rows: tuple[str, ...] = ()  # rows of terrain letters of a map drawn behind the series; empty: no map
 
 
@@ -257,7 +257,7 @@ def unfinished_of(sides: Sequence[Where], runs: Frame) -> int:
 
 
 def _level_lines(figure: Figure, frame: Frame, curves: Sequence[Series], agents: Mapping[str, str]) -> Iterable[Series]:
-    """Yield a horizontal line for each group of runs that has no x value, in the colour of the curve of that name."""
+    """Yield a horizontal line for each group of runs without x values, coloured like the curve of the same name."""
     xs, names = [x for curve in curves for x, _ in curve.points], [curve.name for curve in curves]
     word = _side(figure.levels or {}, agents)
     for key, runs in frame.groups(figure.by):

@@ -67,23 +67,23 @@ class Claim:
     value: Measure  # measure of the runs that the claim is about, such as their mean cost
     over: tuple[str, ...] = ()  # attributes of runs; the claim must hold for each combination of their values
     where: Mapping[str, Any] = field(default_factory=dict)  # filter for the runs: attribute -> allowed values
-    sides: tuple[Where, ...] = ()  # two selections of runs, for less, ratio and crossing
-    along: str = ""  # attribute on the x axis, for falls, rises, power and crossing
+    sides: tuple[Where, ...] = ()  # two selections of runs to compare, for claims of the kinds less, ratio and crossing
+    along: str = ""  # attribute on the x axis, for claims of the kinds falls, rises, power and crossing
     # values of the `over` attributes joined by blanks -> number printed in the paper
     printed: Mapping[str, float] = field(default_factory=dict)
     within: float = 10.0  # maximum deviation from a printed number, in percent
     slack: float = 0.0  # tolerance for claims of the kinds less, falls and rises, in percent
     between: Range = _UNBOUNDED  # (low, high) of the allowed values, for the kinds ratio, crossing and between
-    least: float = 0.0  # minimum x of the points that a power law is fitted to
-    exponent: Range = _UNBOUNDED  # allowed exponents of a power law
-    factor: Range = _UNBOUNDED  # allowed factors of a power law
+    least: float = 0.0  # minimum x of the points to which a power law is fitted
+    exponent: Range = _UNBOUNDED  # (low, high) of the allowed exponent of a fitted power law
+    factor: Range = _UNBOUNDED  # (low, high) of the allowed factor of a fitted power law
     expect: bool = True  # False if the claim is known not to hold for our runs
     why: str = ""  # reason why the claim does not hold, if `expect` is False
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Result of checking a claim."""
+    """Result of checking a claim: whether the claim holds, and the measured numbers."""
 
     claim: Claim
     holds: bool | None  # None if the claim cannot be decided, for example because there are no runs
@@ -338,9 +338,9 @@ def _check_power(claim: Claim, frame: Frame) -> Verdict:
 
 
 def crossing(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -> float:
-    """Return the smallest x from which on curve `a` is always below curve `b`, or nan if there is no such x.
+    """Return the smallest x from which curve `a` stays below curve `b`, or nan if there is no such x.
 
-    The curves are compared only at values of x that both have.
+    The curves are compared only at values of x that both curves have.
     """
     other = dict(b)
     points = [(x, y < other[x]) for x, y in a if x in other]

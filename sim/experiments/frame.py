@@ -254,13 +254,13 @@ class Frame:
 def shared_out(frame: Frame, name: str) -> Numbers:
     """Return a column with the value of each run divided among the run's trials, in proportion to their expansions.
 
-    Before, the row of every trial contains the value of the whole run.
+    In the given frame, the row of every trial contains the value of the whole run.
     """
     last = frame.numbers("last_trial") > 0
     if last.all():
         return frame.numbers(name)
     run: npt.NDArray[np.int64] = np.cumsum(last) - last
-    work = frame.numbers("expansions") + 1e-9  # equal shares for the trials of a run without expansions
+    work = frame.numbers("expansions") + 1e-9  # 1e-9 gives equal shares to the trials of a run without expansions
     return np.asarray(frame.numbers(name) * work / np.bincount(run, work)[run], np.float64)
 
 
@@ -275,7 +275,7 @@ def _codes_of(column: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
 
 
 def _finite_or_nan(values: Numbers) -> Numbers:
-    """Return the values, with infinite values replaced by nan."""
+    """Return an array with its infinite values replaced by nan."""
     return np.where(np.isfinite(values), values, np.nan)
 
 

@@ -70,7 +70,7 @@ class Board:
 
     @property
     def states(self) -> int:
-        """Return the number of free cells."""
+        """Return the number of free cells of the map."""
         return self.grid.free_count
 
 
@@ -114,7 +114,7 @@ def board_of(name: str, grid: Grid) -> Board:
 
 
 def packed(board: Board) -> Packed:
-    """Return a map in compressed form."""
+    """Return a map in compressed form, to be sent to a worker."""
     grid = board.grid
     letters = zlib.compress(grid.original.tobytes(), 6)
     return Packed(board.name, board.key, grid.width, grid.height, grid.movement, letters)

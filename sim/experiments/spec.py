@@ -43,7 +43,7 @@ SIZES = ("full", "small")
 SLICE = Param("slice", int, 100, "problems in a task", 1, 100_000)
 MOVES = Param("moves", int, 10_000_000, "an agent gives up after so many moves", 1, 1_000_000_000_000)
 TICKS = Param("ticks", int, 100_000_000, "a world ends after so many ticks", 1, 1_000_000_000)
-# default of `ticks` for randomly changing maps; lower than TICKS.default, because an enclosed agent waits so long
+# default of `ticks` for randomly changing maps: lower than TICKS.default, because an enclosed agent waits until then
 TICKS_OF_CHANGES = 100_000
 FLAG = Param("flag", bool, True, "yes or no")
 
@@ -95,8 +95,8 @@ class Part:
     name: str  # name from `parts`; empty if the specification has no `parts`
     cases: tuple[Case, ...]  # problems that every setting solves
     settings: tuple[Setting, ...]  # agents with their parameters and budgets
-    changes: tuple[RandomChanges | None, ...] = (None,)  # random changes of the map; None: no changes
-    seeds: tuple[int, ...] = (0,)  # seeds of random changes and of agents that use random numbers
+    changes: tuple[RandomChanges | None, ...] = (None,)  # random changes of the map to run with; None: no changes
+    seeds: tuple[int, ...] = (0,)  # seeds of random changes and of randomised agents; every setting runs with each seed
     trials: int = 1  # maximum number of walks from start to goal per run
     moves: int = int(MOVES.default)  # maximum number of moves of an agent per run
     ticks: int = int(TICKS.default)  # maximum number of ticks of a world
@@ -105,7 +105,7 @@ class Part:
 
     @property
     def count(self) -> int:
-        """Return the number of runs of this part."""
+        """Return the number of runs of this part: problems x settings x random changes x seeds."""
         return len(self.cases) * len(self.settings) * len(self.changes) * len(self.seeds)
 
 
@@ -177,7 +177,7 @@ def parse_experiment(
         problems = Problems(document)
         read[which] = _Reader(Field(problems, (), document.data), specs, places, which).read(_text_of(data))
         mistakes += problems.found
-    if mistakes:  # most mistakes are found in both sizes; duplicates are removed
+    if mistakes:  # most mistakes occur in both the full and the small size, so duplicates are removed
         raise ConfigError(text for _, text in sorted(dict.fromkeys(mistakes), key=lambda mistake: mistake[0]))
     found = read[size]
     if found.count > MAX_RUNS:

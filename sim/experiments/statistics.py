@@ -21,8 +21,8 @@ class Interval:
     """Mean of a sample with its 95 % confidence interval."""
 
     mean: float
-    low: float  # lower bound
-    high: float  # upper bound
+    low: float  # lower bound of the confidence interval
+    high: float  # upper bound of the confidence interval
     count: int  # number of values in the sample
 
     def __str__(self) -> str:
@@ -75,7 +75,7 @@ class Comparison:
     """Result of a paired comparison: two settings on the same problems."""
 
     count: int  # number of problems for which both settings have a value
-    difference: Interval  # mean of first value - second value
+    difference: Interval  # mean of (first value - second value) over these problems
     wins: int  # number of problems on which the first value is smaller
     losses: int  # number of problems on which the first value is larger
     p_value: float  # two-sided p-value of Wilcoxon's signed-rank test, by normal approximation

@@ -116,7 +116,7 @@ def _parts(cell: Cell) -> dict[str, str | int | float | None]:
 
 _LATEX_ESCAPES = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    **{sign: f"${sign}$" for sign in "<>|"},  # in text mode, LaTeX's default font encoding shows other characters
+    **{sign: f"${sign}$" for sign in "<>|"},  # as plain text, LaTeX's default font shows other characters
     UNFINISHED: r"\dag{}",
     "[": "{[}",  # LaTeX would read a "[" at the beginning of a row as the argument of the preceding line break
 }
