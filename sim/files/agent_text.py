@@ -1,4 +1,4 @@
-"""Agents written as one word, on the command line and in experiments: `tb-wa`, or `tb-wa:weight=3,reopen=true`."""
+"""Parse agents written as one word, on the command line and in experiments: `tb-wa`, `tb-wa:weight=3,reopen=true`."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Agents and random changes as plain data of scenario files, such as {kind: rtb-wa, label: lazy, weight: 2}."""
+"""Read and write agents and random changes in scenario files, such as {kind: rtb-wa, label: lazy, weight: 2}."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -32,21 +32,21 @@ Find = Callable[[str], Path | None]
 def read_agents(
     entry: Field, specs: Mapping[str, AgentSpec], shared_budget: int, grid: Grid | None, find: Find
 ) -> list[AgentConfig]:
-    """Return the agents that a mapping describes: one, or several with `count` or `placing`.
+    """Return the agents that one entry of a file describes: several agents if it has the key `count` or `placing`.
 
     Args:
-        entry: the mapping.
+        entry: the entry, a mapping.
         specs: known agents by key.
         shared_budget: budget of agents without a budget of their own.
         grid: the map; None if it is invalid. Then agents cannot be placed, but that is no problem of this entry.
         find: finds the file of a problem list.
 
     Returns:
-        The agents; [] after noting the problems of the entry.
+        The agents; [] after reporting the problems of the entry.
     """
     size = (grid.width, grid.height) if grid else (MAX_SIDE, MAX_SIDE)
     config = read_agent(entry, specs, shared_budget, size)
-    if not entry.is_mapping:  # read_agent() has noted this problem
+    if not entry.is_mapping:  # read_agent() has already reported this problem
         return []
     fields = entry.any_keys("an agent such as {kind: tb-wa, weight: 2}")
     count = fields["count"].integer(COUNT) if "count" in fields else 1
@@ -63,12 +63,12 @@ def read_agents(
 
 
 def says_own_end(entry: object, key: str) -> bool:
-    """Return whether an entry, valid or not, sets `key` ("start" or "goal") for each of its agents."""
+    """Return whether an agent's entry, even an invalid one, sets an individual start or goal (the `key`)."""
     return isinstance(entry, Mapping) and (entry.get(key) is not None or "placing" in entry)
 
 
 def _are_ends_valid(fields: Mapping[str, Field], config: AgentConfig, grid: Grid | None) -> bool:
-    """Return whether the start and the goal of an entry are on free cells and not combined with `placing`."""
+    """Return whether the start and goal of an agent's entry are free cells and not combined with `placing`."""
     wrong = []
     for key, pair in (("start", config.start), ("goal", config.goal)):
         if pair and "placing" in fields:
@@ -156,7 +156,7 @@ def read_agent(
     shared_budget: int,
     size: tuple[int, int] = (MAX_SIDE, MAX_SIDE),
 ) -> AgentConfig | None:
-    """Return the agent that a mapping describes.
+    """Return the agent that a mapping such as {kind: tb-wa, weight: 2} describes.
 
     Args:
         entry: the mapping.
@@ -165,7 +165,7 @@ def read_agent(
         size: width and height of the map; the maximum if the map is unknown.
 
     Returns:
-        The agent; None after noting all problems of the mapping.
+        The agent; None after reporting all problems of the mapping.
     """
     fields = entry.any_keys("an agent such as {kind: tb-wa, weight: 2}")
     before = len(entry.problems.found)
@@ -193,7 +193,7 @@ def read_agent(
 
 
 def _agent_params(entry: Field, spec: AgentSpec, fields: dict[str, Field]) -> dict[str, Value]:
-    """Return the valid parameters among the given ones; note a problem for each invalid one."""
+    """Return the valid parameters of an agent's entry, by name; report a problem for each invalid parameter."""
     params: dict[str, Value] = {}
     for key, part in fields.items():
         param = spec.param(key)
@@ -221,7 +221,7 @@ def agent_data(config: AgentConfig) -> InlineMap:
 
 
 def read_changes(entry: Field, *, may_be_one: bool = False) -> RandomChanges | None:
-    """Return the random changes, written {every: 10, rate: 5}; None after noting a problem.
+    """Return the random changes of the map, written {every: 10, rate: 5}; None after reporting a problem.
 
     Args:
         entry: the mapping.

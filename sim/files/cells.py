@@ -1,4 +1,4 @@
-"""Cells in files: listed as [[3, 4], [3, 5]], or as runs along rows, {runs: "3-40,4 3-40,5"}."""
+"""Read and write lists of cells in files: as pairs [[3, 4], [3, 5]], or as runs along rows, {runs: "3-40,4 3-40,5"}."""
 
 import re
 from collections.abc import Iterable
@@ -8,11 +8,11 @@ from sim.files.yaml import Inline, InlineMap
 from sim.grid import MAX_CELLS
 
 _RUN_PATTERN = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?,([0-9]{1,5})")
-_FEW = 8  # most cells that are written as a list of pairs; more are written as runs
+_FEW = 8  # maximum number of cells written as a list of pairs; more cells are written as runs along rows
 
 
 def read_cells(part: Field, width: int, height: int) -> tuple[int, ...] | None:
-    """Return the cells that a field lists, as numbers y * width + x; None after noting problems.
+    """Return the cells that a field lists, as numbers y * width + x; None after reporting problems.
 
     Args:
         part: the field.
@@ -38,7 +38,7 @@ def _cells_of_runs(part: Field, text: str, width: int, height: int) -> tuple[int
         if not (first <= last < width and y < height):
             part.complain(f"expected runs within the map, which is {width} x {height}, got {word[:40]!r}")
             return None
-        # A short text can name very many cells, so their number is limited; real lists have at most twice the map.
+        # limit the number of cells, because a short text can name millions; real lists have at most twice the map's
         if len(cells) > 4 * min(width * height, MAX_CELLS):
             part.complain(f"expected at most four times the {width} x {height} cells of the map")
             return None
@@ -47,7 +47,7 @@ def _cells_of_runs(part: Field, text: str, width: int, height: int) -> tuple[int
 
 
 def runs_data(cells: Iterable[int], width: int) -> Inline | InlineMap:
-    """Return cells as plain data in their order: a list of pairs, or runs along rows if there are many."""
+    """Return cells as plain data for a file, in their order: a list of pairs, or runs along rows if there are many."""
     flat = [int(cell) for cell in cells]
     if len(flat) <= _FEW:
         return Inline(Inline([cell % width, cell // width]) for cell in flat)

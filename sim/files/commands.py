@@ -1,4 +1,4 @@
-"""Representation of commands in files: one table with a row for each kind of command.
+"""Read and write commands in files, by a table that defines the form of each kind of command.
 
     {block: [[3, 4]], free: {runs: "3-40,4 3-9,5"}}  cells; many cells are written as runs along rows
     {terrain: {cells: [[3, 4]], letters: T}}         exact terrain letters
@@ -36,10 +36,9 @@ Fields = Mapping[str, Field]
 
 
 class Writer(ABC):
-    """Writer of cells and agents for one kind of file, as plain data.
+    """Base class of the writers of commands: a subclass defines how one kind of file names cells and agents.
 
-    Subclasses define `cells`, which returns a list of cells, and `agent`, which returns the number or label of an
-    agent.
+    Its method `cells` returns a list of cells, and `agent` returns the number or label of an agent, as plain data.
     """
 
     def __init__(self, width: int) -> None:
@@ -56,9 +55,9 @@ class Writer(ABC):
 
 
 class Reader(ABC):
-    """Reader of the values that one kind of file allows, on a map of some size.
+    """Base class of the readers of commands: a subclass defines which names and values one kind of file allows.
 
-    Methods return None (settings: {}) after noting a problem in the document of the field.
+    Methods return None (settings: {}) after reporting a problem in the document of the field.
     """
 
     def __init__(self, width: int, height: int) -> None:
@@ -70,7 +69,7 @@ class Reader(ABC):
 
     @abstractmethod
     def one_of(self, part: Field) -> int | None:
-        """Return the number of any agent of the group that a field names.
+        """Return the number of any one agent of the group that a field names.
 
         A command to the group is read as if it was a command to this agent.
         """
@@ -92,16 +91,16 @@ class Reader(ABC):
         """Return the configuration of a new agent, and its number if the file sets one, otherwise None."""
 
     def leaves(self, agent: int) -> None:  # noqa: B027  a reader of logs keeps no list of agents
-        """Note that a command removes an agent."""
+        """Register that a command removes an agent, so that later commands cannot name the agent."""
 
     def all_leave(self, group: str) -> None:  # noqa: B027  a reader of logs keeps no list of agents
-        """Note that a command removes all agents of a group."""
+        """Register that a command removes all agents of a group, so that later commands cannot name them."""
 
     def names_agent(self, agent: int, label: str) -> None:  # noqa: B027  a reader of logs keeps no labels
-        """Note that a command renames an agent."""
+        """Register that a command renames an agent, so that later commands can use the new label."""
 
     def names_switch(self, name: str, is_there: bool) -> None:  # noqa: B027  a reader of logs keeps no switches
-        """Note that a command creates a switch of this name, or removes it."""
+        """Register that a command creates a switch of this name, or removes the switch if `is_there` is false."""
 
     def cell(self, part: Field) -> int | None:
         pair = part.cell(self.width, self.height)
@@ -132,12 +131,12 @@ class Reader(ABC):
 
 @dataclass(frozen=True)
 class Row:
-    """Representation of one kind of command."""
+    """Form of one kind of command in files: its keys, and the functions that write and read it."""
 
     kind: type[Command]
-    keys: tuple[str, ...]  # keys that identify the command
+    keys: tuple[str, ...]  # keys of an entry, at least one of which identifies this kind of command
     write: Callable[[Any, Writer], dict[str, Any]]
-    read: Callable[[Fields, Reader], list[Command]]  # returns [] after noting a problem
+    read: Callable[[Fields, Reader], list[Command]]  # returns the commands of an entry, or [] after reporting a problem
     agent: str = "never"  # whether the command has a key `agent`: "never", "maybe" or "always"
 
 
@@ -147,7 +146,7 @@ def _write_cells(command: commands.EditCells, writer: Writer) -> dict[str, Any]:
 
 
 def _read_cells(fields: Fields, reader: Reader) -> list[Command]:
-    """Read `block`, `free`, or both, with cells."""
+    """Read a command that blocks or frees cells, written with the key `block`, `free` or both."""
     cells = {key: reader.cells(fields[key]) for key in ("block", "free") if key in fields}
     if None in cells.values():
         return []
@@ -168,7 +167,7 @@ def _write_switch(command: commands.SetSwitch, writer: Writer) -> dict[str, Any]
 
 
 def _read_switch(fields: Fields, reader: Reader) -> list[Command]:
-    """Read `block` or `free` with the name of a switch instead of cells."""
+    """Read a command that sets a switch, written as `block` or `free` with the switch's name instead of cells."""
     key, part = next((key, part) for key, part in fields.items() if isinstance(part.value, str))
     name = reader.switch(part)
     if name is None:
@@ -184,7 +183,7 @@ def _write_switch_name(command: commands.NameSwitch, writer: Writer) -> dict[str
 
 
 def _read_switch_names(fields: Fields, reader: Reader) -> list[Command]:
-    """Read names of switches with their cells."""
+    """Read commands that name groups of cells as switches, written as {gate: [[3, 4]], bridge: []}."""
     read: list[Command] = []
     for name, part in fields["switches"].any_keys("named groups of cells such as {bridge: [[60, 20]]}").items():
         is_name = Field(part.problems, part.path, name).text(commands.MAX_NAME) is not None
@@ -213,7 +212,7 @@ def _write_budget(command: commands.SetBudget, writer: Writer) -> dict[str, Any]
 
 
 def _read_budget(fields: Fields, reader: Reader) -> list[Command]:
-    """Read a budget; for one agent it may be null, which returns the agent to the shared budget."""
+    """Read a command that sets a budget; the budget null returns an agent to the shared budget."""
     part = fields["budget"]
     agent = reader.agent(fields["agent"]) if "agent" in fields else None
     is_wrong = "agent" in fields and agent is None
@@ -361,7 +360,7 @@ def command_data(command: Command, writer: Writer) -> dict[str, Any]:
 
 
 def read_command(entry: Field, fields: Fields, reader: Reader) -> list[Command]:
-    """Return the commands of one entry; [] after noting a problem.
+    """Return the commands that one entry of a file describes; [] after reporting a problem.
 
     An entry is mostly one command, but `set` and `switches` may have several values, each a command.
 

@@ -1,4 +1,4 @@
-"""Text of CSV files: numbers in full precision, empty cells for infinity and nan, no text that acts as a formula."""
+"""Write CSV text: numbers in full precision, empty cells for infinity and nan, no text that acts as a formula."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Reading of whole files within size limits, and atomic writing that is synced to the disk."""
+"""Read whole files within size limits, and write files atomically and synced to the disk."""
 
 import errno
 import os
@@ -13,14 +13,12 @@ from typing import BinaryIO
 from sim.files.locks import BINARY
 from sim.params import ConfigError, nearest
 
-_NOTED_FILES: ContextVar[list[Path] | None] = ContextVar(
-    "noted", default=None
-)  # list to which noting_reads() adds paths, per thread
-_NONBLOCKING_FLAG = getattr(
-    os, "O_NONBLOCK", 0
-)  # flag for os.open: without it, opening a pipe that has no writer would block
-_DEFAULT_MAX_NAME = 255  # bytes of a file name if the system does not report its limit
-_SHOWN_NAME_BYTES = 40  # most bytes of a name that an error message shows
+# paths of the files that the current thread has read inside of noting_reads(); None outside of it
+_NOTED_FILES: ContextVar[list[Path] | None] = ContextVar("noted", default=None)
+# flag for os.open, without which opening a pipe that has no writer would block
+_NONBLOCKING_FLAG = getattr(os, "O_NONBLOCK", 0)
+_DEFAULT_MAX_NAME = 255  # assumed maximum length of a file name in bytes if the system does not report its limit
+_SHOWN_NAME_BYTES = 40  # maximum number of bytes of a file name that an error message quotes
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
@@ -39,7 +37,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         ConfigError: The file cannot be written.
     """
     try:
-        # With realpath a symbolic link stays a link, and its target is replaced.
+        # resolve a symbolic link, so that its target is replaced and not the link itself
         with _stream(path) if is_stream(path) else _temporary_file(os.path.realpath(path)) as file:
             yield file
     except (OSError, ValueError) as error:
@@ -84,7 +82,7 @@ def check_place(path: str | os.PathLike[str]) -> None:
 
 
 def check_name(path: str | os.PathLike[str], spare: int = 0) -> None:
-    """Raise a ConfigError where a name in a path is longer than its file system allows.
+    """Raise a ConfigError if any name in a path is longer than its file system allows.
 
     Args:
         path: A file or folder that may not exist yet.
@@ -93,7 +91,7 @@ def check_name(path: str | os.PathLike[str], spare: int = 0) -> None:
     absolute = Path(path).absolute()
     for name, folder in zip(reversed(absolute.parts[1:]), absolute.parents, strict=True):
         limit = _max_name_bytes(folder) - (spare if name == absolute.name else 0)
-        size = len(name.encode(errors="replace"))  # each byte that could not be decoded counts as one
+        size = len(name.encode(errors="replace"))  # a byte of the name that could not be decoded counts as one byte
         if size > limit:
             beginning = f"{shortened(name, _SHOWN_NAME_BYTES)}..."
             raise ConfigError(f"{folder}: expected a file name of at most {limit} bytes, got {size}: {beginning}")
@@ -104,7 +102,7 @@ def _max_name_bytes(folder: Path) -> int:
     there = next((parent for parent in (folder, *folder.parents) if os.path.isdir(parent)), folder)
     try:
         return int(os.pathconf(there, "PC_NAME_MAX"))
-    except (AttributeError, OSError, ValueError):  # no such function on Windows
+    except (AttributeError, OSError, ValueError):  # Windows has no os.pathconf
         return _DEFAULT_MAX_NAME
 
 
@@ -161,7 +159,7 @@ def _stream(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def bring_to_disk(path: str | os.PathLike[str]) -> None:
-    """Sync a file to the disk if the system can, whichever process has written it."""
+    """Force the data of a file to the disk if the system supports that, even if another process wrote the file."""
     with suppress(OSError):
         handle = os.open(path, os.O_RDWR | BINARY)
         try:

@@ -1,4 +1,4 @@
-"""Timed commands of a scenario file, such as {tick: 40, block: south bridge}. See commands.py for the forms.
+"""Read and write the timed commands of a scenario file, such as {tick: 40, block: south bridge}; see commands.py.
 
 Files name agents by label, while commands contain the numbers that the world assigns. The numbers depend on the order
 in which agents are added, so a Roster keeps track of the added agents while commands are read.
@@ -20,13 +20,13 @@ from sim.params import Value, did_you_mean, parse_params, shown
 
 @dataclass
 class Member:
-    """Agent (or a group with an invalid entry) as it is at some point of the script, the list of timed commands."""
+    """State of an agent (or of a group with an invalid entry) after the timed commands that have been read so far."""
 
     label: str
     kind: str
     spec: AgentSpec | None  # None: the entry of the agent is invalid, so commands to it are not checked further
     params: dict[str, Value]
-    budget: int | None  # None: the shared budget
+    budget: int | None  # expansions per tick; None: the agent uses the shared budget
     is_gone: bool = False
     group: str = ""
 
@@ -38,7 +38,7 @@ class Member:
 
 @dataclass
 class Roster:
-    """Agents by number: the number given by the command that adds the agent, or the next free one, as in a world."""
+    """Agents that exist after the timed commands read so far, by the numbers that a world will give them."""
 
     specs: Mapping[str, AgentSpec]
     budget: int
@@ -46,13 +46,13 @@ class Roster:
     next_number: int = 0
 
     def join(self, config: AgentConfig, number: int | None = None) -> None:
-        """Add an agent with this number; None: with the next free number."""
+        """Add an agent with the given number, or with the next free number if `number` is None."""
         spec = self.specs[config.kind]
         params = parse_params(spec.params, config.params, "", [])
         self._add_member(Member(config.label, config.kind, spec, params, config.budget, group=config.group), number)
 
     def join_unread(self, entry: object, number: int | None = None) -> None:
-        """Reserve the number and name of an agent with an invalid entry, so that later commands to it are accepted."""
+        """Reserve number and name for an agent with an invalid entry, so that later commands to it are accepted."""
         given = entry if isinstance(entry, dict) else {}
         label, kind, group = (str(given.get(key, "")) for key in ("label", "kind", "group"))
         if any(key in given for key in CROWD_KEYS):
@@ -206,7 +206,7 @@ class EditReader(Reader):
 
 
 def _values(parts: dict[str, Field], spec: AgentSpec) -> dict[str, Value]:
-    """Return the valid values of an agent's parameters, by name; note a problem for each invalid one."""
+    """Return the valid values of an agent's parameters, by name; report a problem for each invalid value."""
     values: dict[str, Value] = {}
     for name, part in parts.items():
         param = spec.param(name)
@@ -218,7 +218,7 @@ def _values(parts: dict[str, Field], spec: AgentSpec) -> dict[str, Value]:
 
 
 def read_edits(entry: Field, reader: EditReader) -> tuple[TimedCommand, ...]:
-    """Return all commands of a list, sorted by tick; commands of one tick keep the order of the file."""
+    """Return the timed commands of a scenario file, sorted by tick; commands of one tick keep the file's order."""
     timed = []
     for part in entry.items("a list of commands such as {tick: 40, block: [[3, 4]]}"):
         fields = part.keys(("tick", "agent", *KEYS), "a command such as {tick: 40, block: [[3, 4]]}")
@@ -261,11 +261,11 @@ def edits_data(configs: Iterable[AgentConfig], edits: Iterable[TimedCommand], wi
 
 
 def _unambiguous_labels(configs: Iterable[AgentConfig], later: Iterable[Command]) -> dict[int, str]:
-    """Return the unambiguous labels by agent number: those of only one agent, which never has another label."""
+    """Return the labels that always name the same agent, by agent number: used by one agent that is never renamed."""
     joined = list(enumerate(config.label for config in configs))
     for command in later:
         if isinstance(command, NameAgent):
-            joined.append((command.agent, command.label))  # a second label makes both ambiguous
+            joined.append((command.agent, command.label))  # a renamed agent has two labels, so none is used
         if isinstance(command, AddAgent):
             following = max((number for number, _ in joined), default=-1) + 1
             joined.append((following if command.agent is None else command.agent, command.config.label))

@@ -1,4 +1,4 @@
-"""Files shipped with the program that can be named without their folder: scenarios, maps, experiments, lessons."""
+"""Find scenarios, maps, experiments and lessons that are shipped with the program, by file name without folder."""
 
 import os
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from sim.program import ASSETS
 
 @dataclass(frozen=True)
 class Shipped:
-    """Shipped files of one kind."""
+    """Kind of files shipped with the program: the folder that contains the files, and their suffix."""
 
     folder: Path
     suffix: str
 
     def names(self) -> list[str]:
-        """Return the names of the files without suffix, sorted."""
+        """Return the sorted names of all shipped files of this kind, without suffix."""
         return sorted(path.stem for path in self.folder.glob(f"*{self.suffix}"))
 
 
@@ -26,7 +26,7 @@ MAPS = Shipped(ASSETS / "maps", ".map")
 EXPERIMENTS = Shipped(ASSETS / "experiments", ".yaml")
 LESSONS = Shipped(ASSETS / "lessons", ".yaml")
 
-OPENED = (SCENARIOS, LESSONS, MAPS)  # kinds that the window opens; a name is looked up in this order
+OPENED = (SCENARIOS, LESSONS, MAPS)  # shipped files that the window opens; a name is looked up in this order
 
 
 def named_file(name: str, kind: Shipped = SCENARIOS) -> str:
@@ -51,7 +51,7 @@ def opened_file(name: str) -> str:
 
 
 def asked_file(name: str, kind: Shipped = SCENARIOS) -> str:
-    """Return the path for a name that the user gave, see named_file().
+    """Return the path for a file name that the user typed; like named_file(), but unknown names raise an error.
 
     Raises:
         ConfigError: A name without suffix is neither a file nor a shipped file; the message suggests the nearest one.

@@ -1,6 +1,6 @@
 """Checked access to the parts of a document, and the list of its problems.
 
-A Field is a value with its path. Its methods return the expected value, or None after noting a problem, so that a
+A Field is a value with its path. Its methods return the expected value, or None after reporting a problem, so that a
 reader continues and finds all problems of a file in one pass.
 """
 
@@ -12,7 +12,7 @@ from sim.commands import Pair
 from sim.files.yaml import Document, Path, path_text
 from sim.params import ConfigError, Param, Value, did_you_mean, shown
 
-MAX_PROBLEMS = 40  # most problems reported; a file with more is probably of another kind
+MAX_PROBLEMS = 40  # maximum number of problems reported per file; a file with more is probably of another kind
 
 
 @dataclass
@@ -20,10 +20,10 @@ class Problems:
     """Problems of one document, one line each: `river.yaml:12: agents[0].kind: no agent 'rtb-w'`."""
 
     document: Document
-    found: list[tuple[int, str]] = field(default_factory=list)  # (line, text)
+    found: list[tuple[int, str]] = field(default_factory=list)  # (line number, message) of each problem
 
     def add(self, path: Path, text: str) -> None:
-        """Add a problem of the value at a path; the message starts with the path."""
+        """Add a problem of the value at a path of the document; the message starts with this path."""
         prefix = f"{path_text(path)}: " if path else ""
         self.add_line(path, prefix + text)
 
@@ -37,7 +37,7 @@ class Problems:
             )
 
     def adopt(self, texts: Iterable[str], path: Path, keys: Iterable[str]) -> None:
-        """Add problems from another module, at the line of the key whose path a text begins with, or else of `path`."""
+        """Add problems from another module; each belongs to the key that its text names first, else to `path`."""
         known = {f"{path_text([*path, key])}:": key for key in keys}
         for text in texts:
             key = next((key for start, key in known.items() if text.startswith(start)), None)
@@ -55,22 +55,22 @@ class Problems:
 
 @dataclass(frozen=True)
 class Field:
-    """Value in a document, with its path and the list for its problems."""
+    """Value in a document, with its path in the document and the list to which its problems are added."""
 
     problems: Problems
     path: tuple[str | int, ...]
     value: Any
 
     def complain(self, text: str) -> None:
-        """Note a problem of this value."""
+        """Add a problem of this value to the problems of the document."""
         self.problems.add(self.path, text)
 
     def expect(self, what: str) -> None:
-        """Note a problem: another value was expected, described by a text such as "a number"."""
+        """Report as a problem that another value was expected; `what` describes it, such as "a number"."""
         self.complain(f"expected {what}, got {shown(self.value)}")
 
     def keys(self, known: Iterable[str], what: str) -> "dict[str, Field]":
-        """Return the parts of a mapping by key; unknown keys are noted as problems and left out."""
+        """Return the parts of a mapping by key; unknown keys are reported as problems and left out."""
         fields = self.any_keys(what)
         names = list(known)
         for key in [key for key in fields if key not in names]:
@@ -82,21 +82,21 @@ class Field:
         return isinstance(self.value, dict)
 
     def any_keys(self, what: str) -> "dict[str, Field]":
-        """Return the parts of a mapping by key, with any keys; {} after noting that the value is no mapping."""
+        """Return the parts of a mapping by key, whatever the keys; {} after reporting that the value is no mapping."""
         if not isinstance(self.value, dict):
             self.expect(what)
             return {}
         return {key: Field(self.problems, (*self.path, key), value) for key, value in self.value.items()}
 
     def items(self, what: str) -> "list[Field]":
-        """Return the parts of a list; [] after noting that the value is no list."""
+        """Return the parts of a list; [] after reporting that the value is no list."""
         if not isinstance(self.value, list):
             self.expect(what)
             return []
         return [Field(self.problems, (*self.path, i), value) for i, value in enumerate(self.value)]
 
     def parse(self, param: Param) -> Value | None:
-        """Return the value if it is valid for a parameter, converted to its type; None after noting a problem."""
+        """Return the value converted to the type of a parameter if it is valid; None after reporting a problem."""
         try:
             return param.parse(self.value)
         except ConfigError as error:
@@ -105,17 +105,17 @@ class Field:
             return None
 
     def integer(self, param: Param) -> int | None:
-        """Return the value as an integer if it is valid for a parameter; None after noting a problem."""
+        """Return the value as an integer if it is valid for a parameter; None after reporting a problem."""
         value = self.parse(param)
         return None if value is None else int(value)
 
     def text(self, longest: int, lines: bool = False) -> str | None:
-        """Return the value as printable text; None after noting a problem.
+        """Return the value as printable text; None after reporting a problem.
 
         Control characters are refused, because the text is shown in terminals and in the window.
 
         Args:
-            longest: most characters.
+            longest: maximum number of characters.
             lines: whether line feeds are allowed.
         """
         if not isinstance(self.value, str):
@@ -131,7 +131,7 @@ class Field:
         return self.value
 
     def cell(self, width: int, height: int) -> Pair | None:
-        """Return the value, written [x, y], as a cell of a map of this size; None after noting a problem."""
+        """Return the value, written [x, y], as a cell of a map of this size; None after reporting a problem."""
         pair = self.value
         if not (isinstance(pair, list) and len(pair) == 2 and all(type(part) is int for part in pair)):
             self.expect("a cell as [x, y]")
@@ -143,7 +143,7 @@ class Field:
         return x, y
 
     def cells(self, width: int, height: int) -> tuple[Pair, ...] | None:
-        """Return the value as a list of cells; None after noting which of them are wrong."""
+        """Return the value as a list of cells; None after reporting every invalid cell."""
         if not isinstance(self.value, list):
             self.expect("a list of cells [[x, y], ...]")
             return None
@@ -153,7 +153,7 @@ class Field:
 
 
 def require(fields: Mapping[str, Field], key: str, owner: Field, what: str) -> Field | None:
-    """Return the field of a key; None after noting that it is missing.
+    """Return the field of a required key; None after reporting that the key is missing.
 
     Args:
         fields: known keys of a mapping.

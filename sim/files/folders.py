@@ -1,4 +1,4 @@
-"""Folders of the user for compiled kernels, settings and journals. All other modules get the folders from here.
+"""Find the user's folders for compiled kernels, settings and journals; all other modules get the folders from here.
 
 The system defines these folders (platformdirs). If it cannot, because the user has no home folder, as in some
 containers, a subfolder of the temporary folder is used that no other user can read or write.
@@ -43,7 +43,7 @@ def _own(find_folder: Callable[[], Path]) -> Path:
 def temporary_folder() -> Path:
     """Return a private folder of this user in the temporary folder.
 
-    The folder is the same at each call. Only if another user already has a folder of that name, it is a new one.
+    The folder is the same at each call. It is a new folder only if another user already has a folder of that name.
     """
     user = os.getuid() if sys.platform != "win32" else os.environ.get("USERNAME", "user")
     folder = Path(tempfile.gettempdir()) / f"{NAME}-{user}"

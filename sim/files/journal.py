@@ -1,4 +1,4 @@
-"""Journal: a log of the session written as it happens, from which a killed program can be restored.
+"""Write journals: logs of the session, written as it happens, from which the session is restored after a crash.
 
     journal = Journal(scenario, tree)           create a file in the user's state folder and listen to the tree
     journal.progress([number, ...])             note in every frame how far the branches on screen are
@@ -70,12 +70,12 @@ PROGRESS_EVERY = 100
 _HEADER_KEYS = ("format", "version", "scenario", "map_folder", "original")
 
 MAX_BYTES = 512 * 1024 * 1024
-_MAX_ROWS = 1 << 22  # most cells of a map that is copied into the journal; of a larger map only the path is written
+_MAX_ROWS = 1 << 22  # maximum number of cells of a map copied into the journal; a larger map is named by its path
 _TICK = Param("tick", int, 0, "a tick", 0, LAST_TICK)
 
 
 def state_folder() -> Path:
-    """Return the folder of the journals."""
+    """Return the folder in which the journals of this user are written."""
     return folders.state_folder() / "journals"
 
 
@@ -105,8 +105,8 @@ class Journal(Watcher):
         self._file: int | None = None
         self._lock: int | None = None
         self._is_unsynced = False
-        self._noted: dict[int, int] = {}  # tick of each branch that was written last, by branch number
-        self._written_looks: dict[str, Any] = {}  # data of the line that looks() wrote last
+        self._noted: dict[int, int] = {}  # branch number -> tick of the branch that was written last
+        self._written_looks: dict[str, Any] = {}  # data of the last written line about what is on screen
         try:
             self._begin(self._folder)
         except OSError as error:
@@ -137,7 +137,7 @@ class Journal(Watcher):
             self._give_up(error)
 
     def take_unsynced(self) -> int | None:
-        """Return a file descriptor to be synced if lines were written since the last call; None otherwise.
+        """Return a descriptor of the journal if lines were written since the last call, to be synced; otherwise None.
 
         Syncing can take long, so the caller does it in another thread, and closes the descriptor.
         """
@@ -147,7 +147,7 @@ class Journal(Watcher):
         return os.dup(self._file)
 
     def rest(self) -> None:
-        """Stop writing but keep the file, because the user left this run and may return to it."""
+        """Stop writing but keep the file, because the user switched to another run and may return to this one."""
         if self.tree.watcher is self:
             self.tree.watcher = None
 
@@ -186,13 +186,13 @@ class Journal(Watcher):
                 self._write(self._progress(number))
 
     def looks(self, shown: Sequence[int], front: int, agent: int = 0, panels: Sequence[tuple[int, int]] = ()) -> None:
-        """Write what is on screen, if it has changed since the last call.
+        """Write which branches, agents and panels are on screen, if this has changed since the last call.
 
         Args:
             shown: numbers of the branches on screen.
             front: number of the focused branch.
             agent: number of the focused agent.
-            panels: panels in their order, each as the numbers of its branch and agent.
+            panels: (branch number, agent number) of each panel, in the order on screen.
         """
         looked = {"shown": list(shown), "front": front, "agent": agent, "panels": [list(key) for key in panels]}
         if looked != self._written_looks:
@@ -200,7 +200,7 @@ class Journal(Watcher):
             self._write(looked)
 
     def _progress(self, number: int) -> dict[str, Any]:
-        """Return the data of the line with the present tick of a branch."""
+        """Return the data of a journal line with the present tick of a branch."""
         timeline = self.tree[number].timeline
         self._noted[number] = timeline.target
         data: dict[str, Any] = {"progress": number, "tick": timeline.target, "horizon": timeline.horizon}
@@ -210,7 +210,7 @@ class Journal(Watcher):
         return data
 
     def _made(self, branch: Branch, with_log: bool) -> dict[str, Any]:
-        """Return the data of the line for a created or restored branch."""
+        """Return the data of a journal line for a created or restored branch."""
         state = self.tree.state(branch.number)
         self._noted[branch.number] = state.tick
         data: dict[str, Any] = {
@@ -249,7 +249,7 @@ class Journal(Watcher):
 
 
 def _header(scenario: Scenario) -> dict[str, Any]:
-    """Return the data of the first line: the scenario, with a copy of its map if possible."""
+    """Return the data of a journal's first line: the scenario, usually with a copy of its map."""
     grid, source = scenario.grid, scenario.map
     if isinstance(source, MapFile) and (grid.cells <= _MAX_ROWS or scenario.is_redrawn or not _can_be_named(source)):
         # Copy the map, because its file may have changed by the time the journal is restored.
@@ -299,7 +299,7 @@ def find_crashed(folder: Path | None = None) -> list[Crashed]:
     found = []
     with suppress(OSError):  # the folder is missing or unreadable: nothing to restore
         for path in (folder or state_folder()).glob(f"*{SUFFIX}"):
-            with suppress(OSError):  # another window may be closing and deleting its journal at this moment
+            with suppress(OSError):  # ignore a journal that another window deletes at this moment
                 if not _is_alive(path):
                     found.append(Crashed(path, path.stat().st_mtime))
     return sorted(found, key=lambda crashed: (crashed.modified_s, crashed.path.name), reverse=True)
@@ -340,7 +340,7 @@ def _locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
 
 
 def restore(path: Path, specs: Mapping[str, AgentSpec]) -> Saved:
-    """Return the session of a journal, up to the first line that cannot be read.
+    """Read a journal and return its session, up to the first line that cannot be read.
 
     Raises:
         ConfigError: The header of the journal is invalid, or the session has unknown agents.
@@ -351,7 +351,7 @@ def restore(path: Path, specs: Mapping[str, AgentSpec]) -> Saved:
         raise ConfigError(f"{path}: expected a journal, got an empty file")
     reader = _JournalReader(header, specs)
     for part in lines:
-        with suppress(ConfigError):  # raised when a line has too many problems; they are also in `found`
+        with suppress(ConfigError):  # a line with too many problems raises an error; the problems are in `found`, too
             reader.take(part)
         if part.problems.found:
             problem = part.problems.texts()[0]
@@ -367,7 +367,7 @@ def _lines(path: Path) -> Iterator[Field]:
             raise ConfigError(f"{path}: expected at most {MAX_BYTES:,} bytes, got {size:,}")
         for number, line in enumerate(file, start=1):
             if not line.endswith(b"\n"):
-                return  # incomplete: the program was killed while writing it
+                return  # the line is incomplete, because the program was killed while writing it
             try:
                 data = json.loads(line)
             except (ValueError, RecursionError):
@@ -377,7 +377,7 @@ def _lines(path: Path) -> Iterator[Field]:
 
 @dataclass
 class _BranchLine:
-    """State of a branch while its journal is read; see BranchState for the fields."""
+    """State of a branch up to the journal lines that have been read; see BranchState for the fields."""
 
     name: str
     parent: int | None
@@ -385,7 +385,7 @@ class _BranchLine:
     tick: int
     horizon: int
     entries: list[Entry] = field(default_factory=list)
-    last: Digest | None = None  # tick that was on screen, and its digest after its commands
+    last: Digest | None = None  # (tick that was on screen, digest of the world after the commands of this tick)
 
     def __post_init__(self) -> None:
         self.ids = {entry.id for entry in self.entries}
@@ -405,7 +405,7 @@ class _BranchLine:
 class _JournalReader:
     """Reader that applies the lines of a journal one by one to the state of the branches.
 
-    The problems of a line are noted in the field of that line.
+    The problems of a line are added to the field of that line.
     """
 
     def __init__(self, header: Field, specs: Mapping[str, AgentSpec]) -> None:
@@ -422,7 +422,7 @@ class _JournalReader:
         self.front = ROOT
         self.shown: list[int] = []  # numbers of the branches on screen
         self.agent = 0  # number of the focused agent
-        self.panels: list[list[int | None]] = []  # panels in their order, each as the numbers of its branch and agent
+        self.panels: list[list[int | None]] = []  # [branch number, agent number] of each panel, in the order on screen
 
     def take(self, part: Field) -> None:
         fields = part.any_keys("a line of a journal")
@@ -455,7 +455,7 @@ class _JournalReader:
         return (entry.integer(_TICK) if entry else None) or 0
 
     def _made(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
-        """Apply the line of a created or restored branch."""
+        """Apply a journal line about a created or restored branch."""
         parent = fields["parent"].value if "parent" in fields else None
         parent = parent if type(parent) is int and parent in self.lines else None
         at, tick, horizon = (self._tick(fields, part, key) for key in ("at", "tick", "horizon"))
@@ -469,7 +469,7 @@ class _JournalReader:
             self.lines[number] = _BranchLine(read_branch_name(fields, "branch"), parent, at, tick, horizon, entries)
 
     def _changed(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
-        """Apply a line with altered and removed log entries of a branch."""
+        """Apply a journal line with altered and removed log entries of a branch."""
         tick = self._tick(fields, part)
         read = [self.log_reader.entry(entry) for entry in fields["set"].items("entries")] if "set" in fields else []
         gone = {entry.integer(NUMBER) for entry in fields["gone"].items("ids")} if "gone" in fields else set()
@@ -484,7 +484,7 @@ class _JournalReader:
         line.tick, line.horizon, line.last = tick, max(line.horizon, tick), None
 
     def _progress(self, part: Field, fields: Mapping[str, Field], number: int) -> None:
-        """Apply a line with the tick of a branch."""
+        """Apply a journal line with the present tick of a branch."""
         line = self.lines[number]
         line.tick, line.horizon = self._tick(fields, part), self._tick(fields, part, "horizon")
         digest = fields["digest"].text(16) if "digest" in fields else None
@@ -506,7 +506,7 @@ class _JournalReader:
         self.linked = tuple(group for group in groups if len(group) > 1)
 
     def _look(self, fields: Mapping[str, Field]) -> None:
-        """Apply a line that says which branches, agents and panels were on screen."""
+        """Apply a journal line that says which branches, agents and panels were on screen."""
         numbers = [part.integer(NUMBER) for part in fields["shown"].items("numbers of branches")]
         self.shown = [number for number in numbers if number in self.lines]
         self.agent = (fields["agent"].integer(NUMBER) if "agent" in fields else None) or 0

@@ -1,4 +1,4 @@
-"""Kinds of files of the program. An error message about a file of the wrong kind names the commands that accept it."""
+"""Recognise files of a wrong kind, such as a session instead of a scenario, and name the commands that accept them."""
 
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -10,7 +10,7 @@ from sim.program import NAME
 
 @dataclass(frozen=True)
 class Kind:
-    """Kind of file."""
+    """Kind of file that the program reads, with texts for error messages."""
 
     format: str  # value of the key `format` in such files; "": a file format of another program
     words: str  # description of the kind, for messages

@@ -1,4 +1,4 @@
-"""Lesson files, which a teacher can write without code (docs/lessons.md). All problems are reported at once, by line.
+"""Read lesson files, which a teacher can write without code (docs/lessons.md); all problems are reported at once.
 
 format: backmove-lesson
 version: 1
@@ -147,16 +147,14 @@ class _RunReader(ScenarioReader):
 
 
 class _LessonReader:
-    """Reader of a lesson document. It notes problems and continues, so that all problems are found."""
+    """Reader of a lesson document. It reports problems and continues, so that all problems are found."""
 
     def __init__(self, root: Field, specs: Mapping[str, AgentSpec], heats: tuple[str, ...]) -> None:
         self.root, self.specs, self.heats = root, specs, heats
         keys = ("format", "version", "title", "about", "speed", "run", "steps")
         self.fields = root.keys(keys, f"a lesson, which begins with 'format: {FORMAT}'")
         self.labels: tuple[str, ...] | None = None  # labels of the agents; None: unknown, because the run is invalid
-        self.size: tuple[int, int] | None = (
-            None  # width and height of the map; None: unknown, because the run is invalid
-        )
+        self.size: tuple[int, int] | None = None  # width and height of the map; None: unknown, as the run is invalid
 
     def read(self, read_run: Callable[[Field], Scenario | None]) -> Lesson | None:
         for key, wanted in (("format", FORMAT), ("version", VERSION)):
@@ -176,14 +174,14 @@ class _LessonReader:
         return Lesson(title, about, scenario, steps, speed or int(_SPEED.default))
 
     def _note_agents(self, run: Field, scenario: Scenario) -> None:
-        """Store the labels of the agents and the size of the map; note a problem for each label used twice."""
+        """Store the labels of the agents and the size of the map; report a problem for each label used twice."""
         self.labels = tuple(config.label or self.specs[config.kind].name for config in scenario.agents)
         self.size = scenario.grid.width, scenario.grid.height
         for label in sorted({label for label in self.labels if self.labels.count(label) > 1}):
             run.complain(f"expected agents with labels of their own, got {shown(label)} more than once")
 
     def _text(self, fields: Mapping[str, Field], owner: Field, key: str, longest: int) -> str | None:
-        """Return the required text of a key, in one line, with at most `longest` characters; None after a problem."""
+        """Return the required text of a key as one line of at most `longest` characters; None after a problem."""
         field = require(fields, key, owner, "text")
         text = field.text(longest, lines=True) if field else None
         return " ".join(text.split()) if text is not None else None
@@ -321,7 +319,7 @@ class _LessonReader:
     # --- parts of steps ---
 
     def _camera(self, part: Field) -> tuple[float, ...] | None:
-        """Return x, y and cells of a camera, written as in the view of a scenario; () for fit; None if invalid."""
+        """Return (x, y, number of visible cells) of a camera; () to fit the whole map on screen; None if invalid."""
         if part.value == "fit":
             return ()
         fields = part.keys(_CAMERA_PARAMS, "fit, or a part of the map such as {x: 9, y: 9, cells: 16}")

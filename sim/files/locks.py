@@ -25,7 +25,7 @@ if sys.platform == "win32":
                     if error.errno not in (errno.EACCES, errno.EDEADLK):
                         raise
                     if not waits:
-                        return False  # with LK_LOCK, Windows gives up after ten seconds, so the loop tries again
+                        return False  # with `waits`, the loop tries again, because LK_LOCK gives up after ten seconds
         finally:
             os.lseek(descriptor, before, os.SEEK_SET)
 

@@ -1,4 +1,4 @@
-"""Log entries of a timeline as plain data, for session files and journals.
+"""Read and write the log entries of a timeline, for session files and journals.
 
     {id: 7, tick: 40, block: [[3, 4], [4, 4]], stroke: 7}      entries of one stroke share the id of its first entry
     {id: 8, tick: 41, block: [[5, 4]], stroke: 7}
@@ -40,7 +40,7 @@ class _LogWriter(Writer):
 
 
 def entry_data(entry: Entry, width: int) -> InlineMap:
-    """Return an entry as plain data, for a map of this width."""
+    """Return a log entry as plain data for a file; `width` is the width of the map."""
     data = InlineMap(id=entry.id, tick=entry.tick, **command_data(entry.command, _LogWriter(width)))
     if entry.is_scripted:
         data["scripted"] = True
@@ -55,7 +55,7 @@ class LogReader(Reader):
     """Reader of log entries for a map of some size. Problems are added to the list of problems of the document."""
 
     def entry(self, part: Field) -> Entry | None:
-        """Return the entry that a mapping describes; None after noting its problems."""
+        """Return the entry that a mapping describes; None after reporting its problems."""
         fields = part.keys(
             (*_ENTRY_KEYS, *KEYS, _OLD_SWITCH_KEY), "an entry such as {id: 7, tick: 40, block: [[3, 4]]}"
         )
@@ -116,7 +116,7 @@ class LogReader(Reader):
 
 
 def _flag(fields: Mapping[str, Field], key: str) -> bool | None:
-    """Return the truth value of an optional key, by default False; None after noting a problem."""
+    """Return the truth value of an optional key, or False if the key is missing; None after reporting a problem."""
     if key not in fields:
         return False
     if isinstance(fields[key].value, bool):
@@ -126,7 +126,7 @@ def _flag(fields: Mapping[str, Field], key: str) -> bool | None:
 
 
 def _scalar_values(entry: Field, parts: Mapping[str, Field]) -> dict[str, Value] | None:
-    """Return the values of fields by name, if each is a bool, number or short text; None after noting problems."""
+    """Return the values of fields by name, if each is a bool, number or short text; None after reporting problems."""
     found: dict[str, Value] = {}
     for name, part in parts.items():
         if not isinstance(part.value, (bool, int, float, str)):

@@ -1,4 +1,4 @@
-"""Reading and writing of MovingAI files: `.map` (terrain) and `.scen` (problems on a map).
+"""Read and write MovingAI files: `.map` (terrain) and `.scen` (problems on a map).
 
 For any bytes, reading gives a valid object or a ConfigError with file, line and reason. It takes memory in proportion
 to the size of the file, never to the size stated in its header.
@@ -89,7 +89,7 @@ def parse_map(data: bytes, name: str, swamp: str = "passable", movement: Movemen
     _refuse_unknown_letters(letters, rows, _line_number_at(data, start), name)
     if blocks_swamp:
         letters[letters == ord("S")] = _SWAMP_WHEN_BLOCKED
-    tell(0.25)  # report a quarter: most of the time is spent in Grid, which computes the moves of all cells
+    tell(0.25)  # only a quarter is done, because Grid needs most of the time to compute the moves of all cells
     return Grid(letters, movement, PurePath(name).name)
 
 
@@ -104,7 +104,7 @@ def write_map(grid: Grid, path: str | os.PathLike[str]) -> None:
 
 
 def _with_lf_line_ends(data: bytes) -> bytes:
-    """Return the text with LF line ends (most city maps have CRLF) and without trailing white space."""
+    """Return the bytes of a file with LF line ends (most city maps have CRLF) and without trailing white space."""
     data = data.removeprefix(_BYTE_ORDER_MARK)
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").rstrip()
 
@@ -114,7 +114,7 @@ def _line_number_at(data: bytes, position: int) -> int:
 
 
 def _parse_header(data: bytes, name: str) -> tuple[int, int, int]:
-    """Return the width, the height, and the offset of the first row."""
+    """Return width and height from the header of a map file, and the byte offset of the map's first row."""
     given: dict[str, int] = {}
     sides_at = name
     words = _WORD_PATTERN.finditer(data)
@@ -177,7 +177,7 @@ def _start_of_rows(data: bytes, after_header: int, where: str) -> int:
 
 
 def _split_rows(data: bytes, start: int, width: int, height: int, name: str) -> list[bytes]:
-    """Return the rows, each checked for the width in the header.
+    """Return the rows of a map file, after checking that each row has the width stated in the header.
 
     Rows are taken from the text one by one, so a wrong height in the header allocates no memory.
     """
@@ -230,7 +230,7 @@ def _nearest(word: str, known: Iterable[str]) -> str:
 
 
 class _ProblemList:
-    """Problems of one file: the first few as text, and the number of the others (a wrong width affects each row)."""
+    """Problems of one map file: the first few as text, and a count of the others, as a wrong width affects each row."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -260,11 +260,11 @@ class ScenRow:
     bucket: int
     map_name: str
     width: int  # width of the map for which the row was made; 0: unknown, in the old form without sizes
-    height: int  # height of that map
+    height: int  # height of the map for which the row was made; 0: unknown
     start: tuple[int, int]
     goal: tuple[int, int]
     optimal: float  # listed optimal length; diagonal moves cost sqrt(2) and cut no corners
-    line: int = 0  # line in the file
+    line: int = 0  # line number of the row in the file
     problem: str | None = None  # reason why the row cannot be run; None: it can be run
     text: str | None = None  # text of the line if it could not be read
 
@@ -281,7 +281,7 @@ class ScenFile:
     rows: list[ScenRow]
 
     def checked(self, grid: Grid) -> "ScenFile":
-        """Return the rows with `problem` set for each that cannot be run on this map."""
+        """Return a copy with `problem` set in each row that cannot be run on the given map."""
         return replace(self, rows=[replace(row, problem=row_problem(row, grid)) for row in self.rows])
 
     def map_names(self) -> list[str]:
@@ -464,7 +464,7 @@ def _parse_length(text: str) -> float:
         length = float(text)
     except ValueError:
         length = -1.0
-    if not 0.0 <= length < float("inf"):  # also refuses nan
+    if not 0.0 <= length < float("inf"):  # also true for nan
         raise ConfigError(f"optimal length: expected a number of at least 0, got {shown(text)}")
     return length
 
@@ -530,5 +530,5 @@ def _candidate_map_paths(scen: Path, map_name: str) -> list[Path]:
 
 def _path_and_name(map_name: str) -> tuple[PurePath, str]:
     """Return the path that a row names, and its last part."""
-    named = PurePath(map_name.replace("\\", "/"))  # rows written under Windows
+    named = PurePath(map_name.replace("\\", "/"))  # rows that were written under Windows have backslashes
     return named, named.name

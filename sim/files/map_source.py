@@ -1,4 +1,4 @@
-"""Sources of the map of a scenario: a file, a recipe for a generator, or rows in the scenario itself."""
+"""Read and open the map source of a scenario: a file, a recipe for a generator, or rows in the scenario itself."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ class MapFile:
     """Map file of any kind that maps.py opens."""
 
     file: str  # path as named in the scenario, relative to the folder of the scenario
-    path: Path = field(compare=False)  # path to open
+    path: Path = field(compare=False)  # path of the file to open
     swamp: str = "passable"
     movement: Movement = USUAL
     threshold: int = int(THRESHOLD.default)  # lowest shade of a free pixel, for pictures
@@ -33,14 +33,14 @@ class MapFile:
 
 @dataclass(frozen=True)
 class MapRecipe:
-    """Map made by a generator."""
+    """Map that a generator creates from parameters."""
 
     kind: str  # name of the generator
     values: Mapping[str, Value]  # parameters of the generator
     movement: Movement = USUAL
 
 
-MAX_PATH = 1000  # most characters of a path in a file
+MAX_PATH = 1000  # maximum number of characters of a path in a scenario file
 DRAWN = "rows"
 """Default name of a map given as rows."""
 
@@ -75,7 +75,7 @@ class Places:
         found = Path(os.path.realpath(self.folder / name if self.folder else name))
         if any(found.is_relative_to(folder) for folder in self.open):
             return found
-        # Return the path as named, even if it is a link, because it is saved as it was named.
+        # Return the unresolved path, even if it is a link, because a saved scenario must name the same path.
         return None if self.refusal(name) else self._named(name)
 
     def refusal(self, name: str) -> str | None:
@@ -110,7 +110,7 @@ _SOURCE_FORM = "a map: {file: name}, {generate: {kind: rooms}} or {rows: [...]}"
 
 
 def read_source(entry: Field, places: Places, is_saved: bool) -> MapSource | None:
-    """Return the map source that a mapping describes; None after noting its problems.
+    """Return the map source that a mapping describes; None after reporting its problems.
 
     Args:
         entry: the mapping.
@@ -159,9 +159,9 @@ def _read_map_file(part: Field, places: Places, swamp: str, movement: Movement, 
 
 
 def _without_unused_settings(source: MapFile, fields: Mapping[str, Field] | None = None) -> MapFile:
-    """Return the source without the settings that have no meaning for its kind of map.
+    """Return a map source with default values for the settings that have no meaning for its kind of map.
 
-    If `fields` is given, note a problem for each such setting in it.
+    If `fields` is given, report a problem for each such setting in `fields`.
     """
     idle = {setting: maps for setting in MAP_SETTINGS if (maps := maps_for(setting, source.path))}
     for setting, maps in idle.items():
@@ -181,7 +181,7 @@ def _read_recipe(part: Field, movement: Movement) -> MapRecipe | None:
 
 
 def _read_rows(part: Field, movement: Movement, name: str) -> MapRows | None:
-    """Return rows given as a list of strings, or as one text of several lines; None after noting a problem."""
+    """Return rows given as a list of strings, or as one text of several lines; None after reporting a problem."""
     if isinstance(part.value, str):
         return MapRows(tuple(part.value.split()), movement, name)
     rows = part.items("rows of terrain letters")
@@ -206,7 +206,7 @@ def open_source(source: MapSource) -> OpenedMap:
 
 
 def report_source(entry: Field, source: MapSource, texts: list[str]) -> None:
-    """Note the problems of opening a map source, at the part of its entry to which they belong."""
+    """Report the problems that occurred while opening a map, at the part of the scenario to which they belong."""
     match source:
         case MapRecipe():
             path = (*entry.path, "generate")

@@ -1,4 +1,4 @@
-"""Map files of all kinds: MovingAI `.map`, pictures (PNG, PGM), ROS `map_server` YAML, Tiled `.tmj`."""
+"""Open map files of all kinds: MovingAI `.map`, pictures (PNG, PGM), ROS `map_server` YAML, Tiled `.tmj`."""
 
 import os
 from pathlib import Path
@@ -66,4 +66,4 @@ def is_map(path: str | os.PathLike[str]) -> bool:
         with open_regular(path, suffix) as file:
             return is_ros_map(file.read(4096))
     except ConfigError:
-        return False  # the function that reads the file next reports the problem
+        return False  # the problem is reported when the file is opened as another kind

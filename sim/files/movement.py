@@ -1,4 +1,4 @@
-"""Movement rules in files: the keys `movement` and `diagonal` of a map or an experiment."""
+"""Read and write movement rules in files: the keys `movement` and `diagonal` of a map or an experiment."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ MOVEMENT_KEYS = (DIAGONAL.name, RULE.name)
 
 
 def read_movement(fields: Mapping[str, Field]) -> Movement | None:
-    """Return the movement that these fields describe; missing fields have defaults. None after noting a problem."""
+    """Return the movement rule of a mapping, with defaults for missing keys; None after reporting a problem."""
     rule = fields[RULE.name].parse(RULE) if RULE.name in fields else RULE.default
     diagonal = fields[DIAGONAL.name].parse(DIAGONAL) if DIAGONAL.name in fields else DIAGONAL.default
     if rule == FOUR and DIAGONAL.name in fields:
@@ -20,7 +20,7 @@ def read_movement(fields: Mapping[str, Field]) -> Movement | None:
 
 
 def movement_data(movement: Movement) -> dict[str, Any]:
-    """Return the keys of a movement as plain data, without those that have the default value."""
+    """Return a movement rule as plain data for a file, without keys that have the default value."""
     data: dict[str, Any] = {}
     if movement.has_diagonals and movement.diagonal != octile.DIAGONAL:
         data[DIAGONAL.name] = movement.diagonal

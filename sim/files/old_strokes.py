@@ -1,4 +1,4 @@
-"""Guesses of the strokes of a log, for sessions and journals of older versions, which did not store strokes.
+"""Guess the strokes of a log, for sessions and journals of older versions, which did not store strokes.
 
 A stroke is the group of entries that one action of the user created. In a running world, a stroke of the brush consists
 of one command for each tick in which the brush moved, and changing a parameter with the mouse wheel also gives several
@@ -14,13 +14,13 @@ from sim.commands import EditCells, SetBudget, SetParam
 from sim.files.log import UNKNOWN
 from sim.time.log import Entry
 
-_STROKE_TICKS = 60  # most ticks between two entries of one brush stroke
-_WHEEL_TICKS = 30  # most ticks between two turns of the mouse wheel that belong to one stroke
-_MAX_CELL_GAP = 2  # most cells, along x and y, between two entries of one brush stroke
+_STROKE_TICKS = 60  # maximum number of ticks between two successive log entries of one brush stroke
+_WHEEL_TICKS = 30  # maximum number of ticks between two turns of the mouse wheel that count as one stroke
+_MAX_CELL_GAP = 2  # maximum distance in cells, along x and y, between successive log entries of one brush stroke
 
 
 def with_strokes(logs: Sequence[Sequence[Entry]], width: int) -> list[tuple[Entry, ...]]:
-    """Return the logs of branches with a stroke for every entry; an entry object in several logs stays one object.
+    """Return the logs of all branches with a stroke set in every entry; entry objects shared by logs stay shared.
 
     Args:
         logs: entries of each branch.

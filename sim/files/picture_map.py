@@ -1,4 +1,4 @@
-"""Maps from pictures: PNG and PGM with a threshold, and the maps of ROS `map_server`.
+"""Read maps from pictures: PNG and PGM with a threshold, and the maps of ROS `map_server`.
 
 A ROS map is a YAML file that names a picture and defines the meaning of its shades:
 
@@ -48,7 +48,7 @@ _THRESHOLD_PARAMS = {
 _MODE_PARAM = Param("mode", str, "trinary", "what shades mean", choices=("trinary", "scale", "raw"))
 _PGM_HEADER = re.compile(rb"P[25]\s(?:\s|#[^\n]*\n)*(\d{1,9})\s(?:\s|#[^\n]*\n)*(\d{1,9})\s")
 
-Shades = npt.NDArray[np.float32]  # [height, width], 0 black to 255 white
+Shades = npt.NDArray[np.float32]  # shades of pixels [height, width], from 0 (black) to 255 (white)
 
 
 def read_picture_map(path: str | os.PathLike[str], threshold: int = 128, movement: Movement = USUAL) -> Grid:
@@ -92,7 +92,7 @@ def read_ros_map(path: str | os.PathLike[str], movement: Movement = USUAL) -> Gr
 
 
 def _note_overlap(fields: dict[str, Field], occupied: float, free: float) -> None:
-    """Note the problem that some shades would be both free and occupied, at one of the thresholds in the file."""
+    """Report the problem that some shades would be both free and occupied, at one of the thresholds in the file."""
     if "free_thresh" in fields:
         fields["free_thresh"].complain(f"expected at most occupied_thresh, {occupied:g}, got {free:g}")
     else:
@@ -117,7 +117,7 @@ def _ros_letters(shades: Shades, mode: str, negate: bool, occupied: float, free:
 
 
 def _picture_of(root: Field, fields: dict[str, Field], path: Path) -> Path | None:
-    """Return the path of the picture that a ROS map names; None after noting a problem."""
+    """Return the path of the picture that a ROS map names; None after reporting a problem."""
     part = require(fields, "image", root, "the name of a picture")
     name = part.text(1000) if part else None
     if part is None or name is None:
@@ -131,13 +131,13 @@ def _picture_of(root: Field, fields: dict[str, Field], path: Path) -> Path | Non
 
 
 def _number(fields: dict[str, Field], name: str, param: Param) -> float | None:
-    """Return the number of an optional key, by default that of `param`; None after noting a problem."""
+    """Return the number of an optional key, by default `param.default`; None after reporting a problem."""
     value = fields[name].parse(param) if name in fields else param.default
     return None if value is None else float(value)
 
 
 def _flag(fields: dict[str, Field]) -> bool | None:
-    """Return the value of the key `negate`, by default False; None after noting a problem."""
+    """Return the value of the key `negate`, or False if the key is missing; None after reporting a problem."""
     value = fields["negate"].value if "negate" in fields else 0
     if value in (0, 1, False, True):
         return bool(value)
@@ -152,7 +152,7 @@ def _read_pixels(path: str | os.PathLike[str]) -> tuple[Shades, Shades]:
     """Return the shade of each pixel, which is the mean of red, green and blue, and its opacity from 0 to 1."""
     data = read_file(path, MAX_PICTURE_BYTES, " or ".join(PICTURE_SUFFIXES))
     width, height = _size(data, str(path))
-    check_size(width, height, str(path))  # before decompressing, which takes memory
+    check_size(width, height, str(path))  # check before decompressing, because a huge picture would fill the memory
     colours = _decoded_pixels("png" if data.startswith(SIGNATURE) else "pgm", data, str(path))
     if colours.shape[:2] != (height, width):
         raise ConfigError(f"{path}: expected a picture of {width} x {height} pixels, got another one")

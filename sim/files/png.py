@@ -1,4 +1,4 @@
-"""Writing of PNG files with embedded texts, and reading of these texts. It does not use pygame.
+"""Write PNG files with embedded texts, and read these texts, without pygame.
 
 Pictures of this program have large flat areas, for which unfiltered rows compress better than with any PNG filter.
 This takes a third of the time of pygame's writer, which also cannot embed texts.
@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-LEVEL = 6  # level of zlib compression, from 0 to 9
-MAX_KEYWORD = 79  # most bytes of a keyword, by the PNG standard
+LEVEL = 6  # level of zlib compression of the picture, from 0 to 9
+MAX_KEYWORD = 79  # maximum length in bytes of the keyword of an embedded text, by the PNG standard
 _SOFTWARE_TEXT = {"Software": "Backmove"}
-_MIN_COMPRESSED_TEXT = 1024  # number of characters above which a text is compressed
-_MAX_TEXT_BYTES = 1 << 25  # most bytes of all texts of a file together
+_MIN_COMPRESSED_TEXT = 1024  # number of characters above which an embedded text is compressed
+_MAX_TEXT_BYTES = 1 << 25  # maximum number of bytes of all embedded texts of a file together; larger files are refused
 
 
 def png_bytes(pixels: npt.NDArray[np.uint32], texts: Mapping[str, str] | None = None) -> bytes:
@@ -30,7 +30,7 @@ def png_bytes(pixels: npt.NDArray[np.uint32], texts: Mapping[str, str] | None = 
         ValueError: A keyword is not valid.
     """
     height, width = pixels.shape
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)  # 8 bits, red green blue, not interlaced
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)  # bit depth 8, colour type RGB, not interlaced
     chunks = [_chunk(b"IHDR", header)]
     chunks += [_text_chunk(keyword, text) for keyword, text in {**_SOFTWARE_TEXT, **(texts or {})}.items()]
     chunks += [_chunk(b"IDAT", zlib.compress(_rows(pixels), LEVEL)), _chunk(b"IEND", b"")]
@@ -38,7 +38,7 @@ def png_bytes(pixels: npt.NDArray[np.uint32], texts: Mapping[str, str] | None = 
 
 
 def _rows(pixels: npt.NDArray[np.uint32]) -> bytes:
-    """Return the rows of a picture, each preceded by 0, the number of the filter "none"."""
+    """Return the rows of a picture as PNG data: a byte 0 (filter "none"), then red, green and blue of each pixel."""
     height, width = pixels.shape
     rows = np.zeros((height, 1 + 3 * width), np.uint8)
     parts = rows[:, 1:].reshape(height, width, 3) if width else rows[:, 1:]
@@ -52,7 +52,10 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def _text_chunk(keyword: str, text: str) -> bytes:
-    """Return the chunk of a text: tEXt (zTXt if long) if the text is Latin-1, else iTXt, with LF line ends."""
+    """Return the PNG chunk of an embedded text: tEXt (zTXt if long) if the text is Latin-1, else iTXt.
+
+    Line ends become LF.
+    """
     name = keyword.encode("latin-1")
     if not 1 <= len(name) <= MAX_KEYWORD or not keyword.isprintable() or keyword != keyword.strip():
         raise ValueError(f"not a keyword of a PNG text: {keyword!r}")
@@ -61,7 +64,7 @@ def _text_chunk(keyword: str, text: str) -> bytes:
     try:
         plain = text.encode("latin-1")
     except UnicodeEncodeError:
-        # keyword, terminator, compression flag, compression method 0, no language, no translated keyword
+        # fields: keyword, terminator, compression flag, compression method 0, no language, no translated keyword
         head = name + (b"\0\1\0\0\0" if is_long else b"\0\0\0\0\0")
         unicode = text.encode("utf-8")
         return _chunk(b"iTXt", head + (zlib.compress(unicode) if is_long else unicode))
@@ -86,7 +89,7 @@ def png_texts(data: bytes) -> dict[str, str]:
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the kind and the content of every chunk; raise a ValueError for a damaged one."""
+    """Yield (kind, content) of every chunk of a PNG file; raise a ValueError if a chunk is damaged."""
     offset = len(SIGNATURE)
     while offset < len(data):
         if len(data) < offset + 12:
@@ -103,16 +106,16 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _text_of(kind: bytes, rest: bytes, most: int) -> bytes:
-    """Return the decompressed text of a chunk; raise a ValueError if it has more than `most` bytes.
+    """Return the decompressed text of a PNG chunk; raise a ValueError if it has more than `most` bytes.
 
     Args:
         kind: kind of the chunk: tEXt, zTXt or iTXt.
         rest: content of the chunk after the keyword.
-        most: most bytes of the text.
+        most: maximum number of bytes of the text.
     """
     is_packed, packed = kind == b"zTXt", rest[1:]
     if kind == b"iTXt":
-        parts = rest[2:].split(b"\0", 2)  # language, translated keyword, text
+        parts = rest[2:].split(b"\0", 2)  # parts: language, translated keyword, text
         if len(rest) < 2 or len(parts) < 3:
             raise ValueError("a text ends too early")
         is_packed, packed = rest[0] != 0, parts[2]

@@ -1,4 +1,4 @@
-"""Search traces for Posthoc, a visualiser of search in the browser: the run of one agent as a list of events.
+"""Write search traces for Posthoc, a visualiser of search in the browser: the run of one agent as a list of events.
 
     with posthoc("run.trace.yaml", world, walker) as trace:
         while world.advance(1):
@@ -31,8 +31,8 @@ SUFFIXES = (".trace.yaml", ".trace.yml", ".trace.json")
 MANY_EVENTS = 100_000
 """Number of events above which Posthoc is slow, because it reads all events before it shows the first."""
 
-# Most boxes of walls in a trace, because each box is one step in Posthoc. A trace with more boxes has no walls: the
-# user has to open the map in Posthoc as a separate layer.
+# Maximum number of boxes that show the walls in a trace; limited, because Posthoc plays each box as one step.
+# If a map needs more boxes, the trace has no walls, and the user opens the map in Posthoc as a separate layer.
 _MAX_WALLS = 3_000
 
 _Event = dict[str, Any]
@@ -42,8 +42,8 @@ def _type_condition(*kinds: str) -> str:
     return "${{ " + " || ".join(f"$.type === '{kind}'" for kind in kinds) + " }}"
 
 
-# The key `clear` must be part of the shape itself. If its value is the name of an event type, an event of that type
-# removes the shape with the same id.
+# The key `clear` of a shape names the type of the events that remove the shape with the same id.
+# `clear` must be part of the shape itself.
 _CELL_SHAPE = {"$": "rect", "x": "${{ $.x }}", "y": "${{ $.y }}", "width": 1, "height": 1}
 _LINE = {"$": "path", "points": "${{ $.points }}"}
 VIEWS = {
@@ -76,7 +76,7 @@ def check_name(path: str | os.PathLike[str]) -> None:
 
 
 def numbered(path: str, number: int) -> str:
-    """Return the name of the file with this number, from 1: run.trace.yaml, run-2.trace.yaml, ..."""
+    """Return the name of the trace file with a number, counted from 1: run.trace.yaml, run-2.trace.yaml, ..."""
     suffix = next(suffix for suffix in SUFFIXES if path.lower().endswith(suffix))
     return path if number == 1 else f"{path[: -len(suffix)]}-{number}{path[-len(suffix) :]}"
 
@@ -93,7 +93,7 @@ def posthoc(path: str | os.PathLike[str], world: World, walker: Walker) -> "Iter
 
 
 class Posthoc:
-    """Writer of the events of one agent, tick by tick."""
+    """Writer of the search events of one agent to a Posthoc trace, tick by tick."""
 
     def __init__(self, file: BinaryIO, path: str | os.PathLike[str], world: World, walker: Walker) -> None:
         assert world.watched, "nobody knows which cells were expanded"
@@ -105,16 +105,16 @@ class Posthoc:
         self._at = walker.position
         self._goal_cell = world.goal_of(walker)
         self._free = world.grid.free.copy()
-        self._search = -1  # number of the search whose cells are shown
-        self._shown: set[int] = set()  # cells shown as expanded or generated
-        self._path_end = (-1, 0)  # last cell and length of the path that was shown last
+        self._search = -1  # number of the search whose cells Posthoc shows now
+        self._shown: set[int] = set()  # cells that Posthoc shows now as expanded or generated
+        self._path_end = (-1, 0)  # last cell and length of the path that Posthoc shows now
 
     def begin(self) -> None:
         self._text(self._head())
         self._put(self._initial_events())
 
     def write(self) -> None:
-        """Write the events of the last tick: edits, expansions and the move."""
+        """Write the events of the last tick: edits of the map, expansions and the move."""
         if self.walker.rows.size:
             row = self.walker.rows[-1]
             self._put([*self._edits(), *self._searched(row), *self._moved(row)])
@@ -129,7 +129,7 @@ class Posthoc:
     # --- events ---
 
     def _event(self, kind: str, name: str, cell: int, parent: str | None = None, **more: Any) -> _Event:
-        """Return an event at a cell.
+        """Return a trace event at a cell as plain data.
 
         Ids are text, because Posthoc treats an id of 0 as missing. An event must not be its own parent, because Posthoc
         follows parents and would never stop.
@@ -174,7 +174,7 @@ class Posthoc:
             yield from self._forget()
         noted = int(control.noted)
         for cell in search.order[max(0, noted - int(row.expanded)) : noted].tolist():
-            # An earlier search of this tick expanded the cell, or a search of a region: its g and parent are unknown.
+            # g and parent are unknown if an earlier search of this tick, or a search of a region, expanded the cell.
             if int(search.nodes[cell].search) != self._search:
                 yield self._event_at_cell("expanding", cell, None, h=self._heuristic(cell))
                 continue
@@ -185,7 +185,7 @@ class Posthoc:
                     yield self._known("generating", search, other)
 
     def _known(self, kind: str, search: Search, cell: int) -> _Event:
-        """Return an event for a cell of a search with g, h and f, and with its parent if the parent is shown."""
+        """Return a trace event for a cell of a search, with g, h and f, and with its parent if the parent is shown."""
         node, control = search.nodes[cell], search.control[0]
         g, h = float(node.g), self._heuristic(cell)
         f = float(control.wg) * g + float(control.wh) * h
@@ -202,7 +202,7 @@ class Posthoc:
         return self._event(kind, self._name(cell), cell, None if parent is None else self._name(parent), **more)
 
     def _name(self, cell: int) -> str:
-        """Return the id of the events of a cell, such as c3,4."""
+        """Return the id that all trace events of a cell have, such as c3,4."""
         x, y = self.world.grid.xy(int(cell))
         return f"c{x},{y}"
 
@@ -218,7 +218,7 @@ class Posthoc:
                 yield int(grid.cell(x + dx, y + dy))
 
     def _forget(self) -> Iterator[_Event]:
-        """Yield an event that clears each cell shown, because the format has no event that clears all."""
+        """Yield an event for each shown cell that clears it, because Posthoc has no event that clears all cells."""
         for cell in sorted(self._shown):
             yield self._event("forget", self._name(cell), cell)
         self._shown.clear()
@@ -246,7 +246,7 @@ class Posthoc:
     # --- the file ---
 
     def _head(self) -> str:
-        """Return the text before the events.
+        """Return the text of a trace file before its first event.
 
         In a YAML file the events are a YAML list with one event per line. Posthoc reads it faster than JSON, although
         JSON would be valid YAML.
@@ -257,7 +257,7 @@ class Posthoc:
         return "".join(f"{key}: {json.dumps(value)}\n" for key, value in parts.items()) + "events:"
 
     def _put(self, events: Iterable[_Event]) -> None:
-        """Write events to the file and count them."""
+        """Write events to the trace file and count them."""
         for event in events:
             comma = "," if self._is_json and self.events else ""
             self._text(f"{comma}\n{'' if self._is_json else '- '}{json.dumps(event)}")
@@ -266,7 +266,7 @@ class Posthoc:
     def _text(self, text: str) -> None:
         try:
             self._file.write(text.encode())
-        except OSError as error:  # name this file, because each of several open traces would add its own name
+        except OSError as error:  # name this file here, because the context of another trace would name its own
             raise ConfigError(f"{self.path}: cannot be written: {reason(error)}") from None
 
 
@@ -283,8 +283,8 @@ def _wall_boxes(grid: Grid) -> list[tuple[int, int, int, int]]:
     solid[:, 1:-1] = ~grid.free_map
     edges = np.diff(solid, axis=1)
     begin, end = np.argwhere(edges == 1).tolist(), np.argwhere(edges == -1)[:, 1].tolist()
-    heights: dict[tuple[int, int, int], int] = {}  # height of each box, by (x, y of its top, width)
-    open_boxes: dict[tuple[int, int], tuple[int, int, int]] = {}  # key in `heights` of the latest box, by (x, width)
+    heights: dict[tuple[int, int, int], int] = {}  # (x, y of the top, width) of a box -> height of the box
+    open_boxes: dict[tuple[int, int], tuple[int, int, int]] = {}  # (x, width) -> key in `heights` of the lowest box
     for (y, x), last in zip(begin, end, strict=True):
         box = open_boxes.get((x, last - x))
         if box is None or box[1] + heights[box] != y:

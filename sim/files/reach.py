@@ -1,4 +1,4 @@
-"""Access control for files that are named in other files, which may come from an untrusted source with malicious links.
+"""Control access to files that are named in other files, which may come from an untrusted source.
 
 The named file must be inside the folders that are open to the naming file, so that absolute paths and `..` cannot reach
 other files. A symbolic link inside these folders may lead out of them only to a benchmark file, because large

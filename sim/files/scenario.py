@@ -1,4 +1,4 @@
-"""Scenario files: one map, one problem, its agents and timed commands, as a small YAML file.
+"""Read and write scenario files: one map, one problem, its agents and timed commands, as a small YAML file.
 
 A file is checked completely: the map is opened, every name and cell is looked up, and all problems are raised in one
 ConfigError, one per line. The result is plain data; see yaml.py for the limits, agents.py for the agents and edits.py
@@ -57,7 +57,7 @@ from sim.world import World
 
 FORMAT, VERSION = SCENARIO.format, 1
 SUFFIX = ".yaml"
-MAX_TITLE, MAX_CAPTION = 120, 1000  # characters
+MAX_TITLE, MAX_CAPTION = 120, 1000  # maximum lengths of title and caption in characters
 
 SEED = Param("seed", int, 0, "seed of the random changes and of agents that draw lots", 0, (1 << 32) - 1)
 UNTIL = Param("tick", int, 1, "where a run ends that goes on by itself", 1, LAST_TICK)
@@ -85,39 +85,38 @@ KEYS = (
 )
 
 
-_GRID_OF_SOURCE = Grid.from_rows(
-    ["."], "still to be opened"
-)  # placeholder: Scenario replaces it by the grid of the source
+# placeholder for the grid of a Scenario, which the Scenario replaces by the grid of its map source
+_GRID_OF_SOURCE = Grid.from_rows(["."], "still to be opened")
 
 
 @dataclass(frozen=True)
 class Until:
-    """Tick at which to stop a run that would otherwise continue, with the reason."""
+    """Tick at which to stop a run that would otherwise continue, with the reason for stopping."""
 
     tick: int
-    why: str = ""  # reason, shown to the user
+    why: str = ""  # reason for stopping, shown to the user
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """Initial state and script of a run. `build_world` builds worlds from it; they never change it."""
+    """Initial state and script of a run, from which `build_world` builds worlds; a scenario never changes."""
 
     map: MapSource  # source of the map: a file, a recipe for a generator, or rows
     start: Pair  # default start of the agents
     goal: Pair  # default goal of the agents
     agents: tuple[AgentConfig, ...] = ()
     title: str = ""  # title; made printable and truncated to MAX_TITLE, so any text may be given
-    caption: str = ""  # text for the user that says what to watch
+    caption: str = ""  # text that tells users what to watch in the run
     seed: int = 0  # seed of the random changes and of randomised agents
     budget: int = int(BUDGET.default)  # expansions per tick, for agents without an individual budget
-    switches: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)  # cells of each switch, by name
+    switches: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)  # name of a switch -> its cells
     changes: RandomChanges | None = None
     edits: tuple[TimedCommand, ...] = ()  # commands with the ticks at which they apply
     view: Mapping[str, Any] = field(default_factory=dict)  # settings of the window: layers, panels, camera
-    trials: int = 1  # most walks from start to goal, for agents that learn h
+    trials: int = 1  # maximum number of walks from start to goal, for agents that learn h
     tick_ms: float = 0.0  # time limit of a tick in milliseconds, for all agents together; 0: no limit
     listed_optimal: float | None = None  # optimal length stated by a problem list
-    until: Until | None = None  # tick at which a run without a window ends, and at which a window pauses; None: no such
+    until: Until | None = None  # tick at which a run without a window ends, and the window pauses; None: no such tick
     grid: Grid = field(default_factory=lambda: _GRID_OF_SOURCE, compare=False, repr=False)
     """Map at tick 0, with the opened map in `original`; read-only. The default is the map of the source."""
 
@@ -141,7 +140,7 @@ class Scenario:
         return self.tick_ms > 0 or any(isinstance(c, SetTickMs) and c.milliseconds > 0 for c in commands)
 
     def moved_by(self, movement: Movement) -> "Scenario":
-        """Return the scenario with another movement rule.
+        """Return a copy of the scenario with another movement rule.
 
         `listed_optimal` is kept only under the usual rule, on which the lengths in problem lists are based.
         """
@@ -276,7 +275,7 @@ def parse_scenario(
 
 
 class ScenarioReader:
-    """Reader of one scenario document. It notes problems and continues, so that all problems are found."""
+    """Reader of one scenario document. It reports problems and continues, so that all problems are found."""
 
     def __init__(self, root: Field, specs: Mapping[str, AgentSpec], places: Places, *, is_saved: bool = False) -> None:
         """Create a reader.
@@ -291,10 +290,10 @@ class ScenarioReader:
         self.root, self.specs, self.places, self.is_saved = root, specs, places, is_saved
         self.fields = root.keys(KEYS, f"a scenario, which begins with 'format: {FORMAT}'")
         self.opened: OpenedMap | None = None
-        self.width = self.height = MAX_SIDE  # size of the map; until it is known, cells are checked for the largest
+        self.width = self.height = MAX_SIDE  # size of the map; the maximum size until the map is opened
 
     def read(self) -> Scenario | None:
-        """Return the scenario; None if it cannot be built. Problems are noted in the document in either case."""
+        """Return the scenario; None if it cannot be built. Problems are reported in the document in either case."""
         self._check_format()
         source = self._map()
         budget = self._integer("budget", BUDGET)
@@ -347,7 +346,7 @@ class ScenarioReader:
         return (self.fields[key].text(longest, lines) or "") if key in self.fields else ""
 
     def _title(self) -> str:
-        """Return the title. In saved files it may be long, because older versions wrote whole paths into sessions."""
+        """Return the title; it may be long in saved files, because older versions wrote whole paths into sessions."""
         return self._text("title", MAX_PATH if self.is_saved else MAX_TITLE)
 
     def _tick_ms(self) -> float:
@@ -393,7 +392,7 @@ class ScenarioReader:
         return self.opened.source
 
     def _end(self, key: str, own: Pair | None) -> Pair | None:
-        """Return the default start or goal of the agents; None after noting that it is missing or wrong.
+        """Return the default start or goal of the agents; None after reporting that it is missing or wrong.
 
         Args:
             key: "start" or "goal".
@@ -500,7 +499,7 @@ def scenario_data(scenario: Scenario) -> dict[str, Any]:
     if scenario.listed_optimal is not None:
         data["listed_optimal"] = scenario.listed_optimal
     data["agents"] = [agent_data(config) for config in scenario.agents]
-    # Write even an empty list for a generated map: without the key, reading would add the switches of the generator.
+    # Write even an empty list for a generated map, because reading would otherwise add the generator's switches.
     if scenario.switches or isinstance(scenario.map, MapRecipe):
         data["switches"] = {name: _cells_data(cells) for name, cells in scenario.switches.items()}
     if scenario.changes:
@@ -543,7 +542,7 @@ def moved_to(scenario: Scenario, folder: Path) -> Scenario:
     if not source.path.is_relative_to(folder.parent):
         return replace(scenario, map=rows_of(scenario.grid, scenario.map_name))
     name = Path(os.path.relpath(source.path, folder)).as_posix()
-    if not name.isprintable():  # such a name would be refused when the file is read
+    if not name.isprintable():  # a name that is not printable would be refused when the file is read
         return replace(scenario, map=rows_of(scenario.grid, scenario.map_name))
     return replace(scenario, map=replace(source, file=name))
 

@@ -1,4 +1,4 @@
-"""Session files: a scenario and everything that the user did with it, as one small YAML file.
+"""Read and write session files: a scenario and everything that the user did with it, as one small YAML file.
 
     saved = describe(scenario, tree)            collect the data of the session
     save_session(saved, path)                   write the file atomically
@@ -68,7 +68,7 @@ ORDER_KEY = "panels"
 """Key in the view: panels in their order, each as the numbers of its branch and its agent."""
 
 NUMBER = Param("number", int, 0, "number of the branch", 0, (1 << 31) - 1)
-_MAX_NAME = 10_000  # most characters of a branch name in a file; reading truncates it to MAX_BRANCH_NAME
+_MAX_NAME = 10_000  # maximum length of a branch name in a file; longer than MAX_BRANCH_NAME, the name is truncated
 _TICK = Param("tick", int, 0, "a tick", 0, LAST_TICK)
 
 Letters = tuple[tuple[int, ...], str]
@@ -77,27 +77,27 @@ Digest = tuple[int, str]
 
 @dataclass(frozen=True)
 class SavedBranch:
-    """State of a branch with the digests of its run."""
+    """State of a branch, with digests to check that simulating it again gives the same run."""
 
     state: BranchState
-    digests: tuple[str, ...] = ()  # digests of ticks 0, DIGEST_EVERY, ..., before the commands of the tick
-    last: Digest | None = None  # tick that was on screen, and its digest after its commands
-    agents: tuple[tuple[int, str], ...] = ()  # number and digest of each agent at the tick of `last`
+    digests: tuple[str, ...] = ()  # digests of the world at ticks 0, DIGEST_EVERY, ..., before each tick's commands
+    last: Digest | None = None  # (tick that was on screen, digest of the world after the commands of this tick)
+    agents: tuple[tuple[int, str], ...] = ()  # (agent number, digest of the agent) at the tick of `last`
 
 
 @dataclass(frozen=True)
 class Saved:
-    """Session (scenario, branches, links and view) as plain values."""
+    """Session (scenario, branches, links between branches, view) as plain values."""
 
     scenario: Scenario
     branches: tuple[SavedBranch, ...]
-    linked: tuple[tuple[int, ...], ...] = ()  # groups of linked branches
+    linked: tuple[tuple[int, ...], ...] = ()  # groups of branch numbers; all branches of a group get the same commands
     branch: int = ROOT  # number of the focused branch
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """Return the branches that were on screen, in their order.
+        """Return the numbers of the branches that were on screen, in their order on screen.
 
         Invalid entries are ignored here, because reading a file does not check its view, which belongs to the window.
         """
@@ -108,7 +108,7 @@ class Saved:
 
     @property
     def order(self) -> tuple[tuple[int, int], ...]:
-        """Return the panels in their order, each as the numbers of its branch and agent."""
+        """Return (branch number, agent number) of each panel, in the order on screen."""
         there = {branch.state.number for branch in self.branches}
         return tuple(pair for pair in panels_in(self.scenario.view) if pair[0] in there)
 
@@ -136,7 +136,7 @@ class Saved:
         tree = BranchTree.restored(setup or self.setup(specs, **options), states)
         for saved in self.branches:
             tree[saved.state.number].timeline.expect(saved.digests, saved.last, dict(saved.agents))
-            if self.warnings:  # the map file has changed: this is not the saved run even if the digests are equal
+            if self.warnings:  # if the map file has changed, this is not the saved run, even if the digests are equal
                 tree[saved.state.number].timeline.report_divergence(0)
         for group in self.linked:
             tree.link(group)
@@ -144,7 +144,7 @@ class Saved:
 
 
 def panels_in(view: Mapping[str, Any]) -> tuple[tuple[int, int], ...]:
-    """Return the panels in the order given by a view, each as the numbers of its branch and agent."""
+    """Return (branch number, agent number) of each panel, in the order given by the view of a session."""
     listed = view.get(ORDER_KEY)
     pairs = [pair for pair in listed if isinstance(pair, list)] if isinstance(listed, list) else []
     return tuple(dict.fromkeys((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and all(map(_is_number, pair))))
@@ -156,7 +156,7 @@ def _is_number(value: Any) -> bool:
 
 
 def describe(scenario: Scenario, tree: BranchTree, branch: int = ROOT) -> Saved:
-    """Return the present session.
+    """Return the present session as plain values, to be saved.
 
     Args:
         scenario: scenario from which the worlds of the tree were built.
@@ -173,14 +173,14 @@ def _branch_state(tree: BranchTree, number: int) -> SavedBranch:
 
 
 def redrawn_cells(grid: Grid) -> Letters:
-    """Return the cells in which the map of tick 0 differs from the opened one, and their letters in the opened one."""
+    """Return the cells that differ between the opened map and the map at tick 0, with their letters when opened."""
     terrain, before = grid.terrain.reshape(-1), grid.original.reshape(-1)
     cells = np.flatnonzero(terrain != before)
     return tuple(cells.tolist()), bytes(before[cells].tolist()).decode("ascii")
 
 
 def with_original(scenario: Scenario, letters: Letters) -> Scenario:
-    """Return the scenario with these cells and letters set in the map as it was opened (`Grid.original`)."""
+    """Return a copy of a scenario with some cells and letters changed in the map as opened (`Grid.original`)."""
     grid = scenario.grid.copy()
     grid.change_original(list(letters[0]), np.frombuffer(letters[1].encode("ascii"), np.uint8))
     return replace(scenario, grid=grid)
@@ -246,8 +246,8 @@ class _EntryPool:
     def __init__(self, scenario: Scenario) -> None:
         self.scripted = [(edit.tick, edit.command) for edit in sorted(scenario.edits, key=lambda edit: edit.tick)]
         self.log: list[Entry] = []
-        self._places: dict[int, int] = {}  # id of an entry in the file, by id() of the entry
-        self._stroke_ids: dict[int, int] = {}  # id in the file of the first entry of a stroke, by number of the stroke
+        self._places: dict[int, int] = {}  # id() of an entry -> id of the entry in the file
+        self._stroke_ids: dict[int, int] = {}  # number of a stroke -> id in the file of the stroke's first entry
 
     def numbers(self, entries: Iterable[Entry]) -> list[int]:
         return [self._number(entry) for entry in entries]
@@ -258,8 +258,8 @@ class _EntryPool:
         return self._places[id(entry)]
 
     def _place(self, entry: Entry) -> int:
-        """Return the id of an entry in the file; unless it is an edit of the scenario, add it to the log."""
-        index = entry.id - 1  # index in the script, because a timeline gives the first ids to the script
+        """Return the id of an entry in the file; add the entry to the log unless it is an edit of the scenario."""
+        index = entry.id - 1  # index of a scripted entry in `scripted`, because a timeline numbers these entries first
         if entry.is_scripted and entry.is_enabled and index < len(self.scripted):
             tick, command = self.scripted[index]
             if entry.tick == tick and _is_same_command(entry.command, command):
@@ -271,7 +271,7 @@ class _EntryPool:
 
 
 def _is_same_command(command: Command, scripted: Command) -> bool:
-    """Return whether `command` is a scripted command, apart from an agent number assigned by a timeline."""
+    """Return whether a command equals a scripted one, ignoring an agent number that a timeline has assigned."""
     if isinstance(command, AddAgent) and isinstance(scripted, AddAgent) and scripted.agent is None:
         return command.config == scripted.config
     return command == scripted
@@ -307,7 +307,7 @@ def load_session(
 
 
 def with_known_agents(saved: Saved, specs: Mapping[str, AgentSpec], name: str) -> Saved:
-    """Return the session itself; raise a ConfigError if one of its agents is unknown.
+    """Return a session unchanged; raise a ConfigError if one of its agents is unknown.
 
     A log may name unknown agents, but leaving them out would silently change the run.
     """
@@ -473,7 +473,7 @@ def _read_digests(part: Field) -> tuple[tuple[str, ...], Digest | None, tuple[Di
     listed = fields["agents"].items("numbers of agents and their digests") if "agents" in fields else []
     agents = [_read_pair(pair, AGENT, "the number of an agent and its digest") for pair in listed]
     if "every" in fields and fields["every"].value != DIGEST_EVERY:
-        values = []  # the file is from a version with another DIGEST_EVERY
+        values = []  # ignore digests of a version with another DIGEST_EVERY, because they belong to other ticks
     return tuple(values), last, tuple(pair for pair in agents if pair is not None)
 
 

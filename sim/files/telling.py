@@ -1,4 +1,4 @@
-"""Progress reports of functions that read large files.
+"""Report the progress of functions that read large files, without passing a callback through them.
 
     with telling(job.told):
         open_any(path)          calls job.told(0.1), job.told(0.2), ... while it reads
@@ -18,7 +18,7 @@ _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 @contextmanager
 def telling(listener: Listener) -> Iterator[None]:
-    """Send progress reports of this thread to `listener` while the context is active.
+    """Send the progress reports of this thread to `listener` while the context is active.
 
     Args:
         listener: function called with the share of the work that is done, from 0 to 1.

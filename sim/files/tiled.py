@@ -1,4 +1,4 @@
-"""Maps of the editor Tiled (`.tmj`, `.json`): one cell for each tile.
+"""Read maps of the editor Tiled (`.tmj`, `.json`): one cell for each tile.
 
 Blocked cells are given by the first of these rules that applies:
 1. the tiles of blocking layers, which have a name such as collision, walls, blocked, obstacles or solid, or the
@@ -31,7 +31,7 @@ MAX_BYTES = 1 << 28
 _BLOCKING_NAME = re.compile(r"collisions?|walls?|block(?:s|ed|ing)?|obstacles?|solid", re.IGNORECASE)
 _BLOCKING_PROPERTIES = {"blocks", "blocked", "collides", "solid"}
 _TILE = 0x0FFFFFFF  # bit mask of the tile number; the higher bits are flags for flipping and rotation
-_MAX_GROUP_LEVELS = 32  # most levels of nested groups
+_MAX_GROUP_LEVELS = 32  # maximum nesting depth of groups of layers
 
 Tiles = npt.NDArray[np.uint32]  # tile numbers [height, width]; 0: no tile
 _Object = Mapping[str, Any]
@@ -153,7 +153,7 @@ class _TiledReader:
         source = entry.get("source")
         if not isinstance(source, str) or not source.lower().endswith((".tsj", ".json")):
             return entry
-        if not source.isprintable():  # not a file name
+        if not source.isprintable():  # text that is not printable cannot be a file name
             return {}
         home = Path(os.path.realpath(self.path.parent))
         real_path = Path(os.path.realpath(home / source))

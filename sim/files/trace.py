@@ -1,4 +1,4 @@
-"""Trace files: one JSON object per tick and agent, each on its own line."""
+"""Write trace files: one JSON object per tick and agent, each on its own line."""
 
 import json
 from contextlib import ExitStack, suppress
@@ -25,7 +25,7 @@ class Trace:
         self._open = ExitStack()
         self._file: BinaryIO | None = None
         self._write_error: OSError | None = None
-        self._refusal_counts: dict[int, int] = {}  # moves refused up to the last write(), by agent number
+        self._refusal_counts: dict[int, int] = {}  # agent number -> number of refused moves up to the last write()
 
     def __enter__(self) -> "Trace":
         if self.path is not None:
@@ -42,7 +42,7 @@ class Trace:
         return self._file is not None
 
     def longest_step(self, world: World) -> int:
-        """Return the most ticks to run between two calls of write(): one if moves can be refused, otherwise BULK."""
+        """Return the maximum number of ticks between calls of write(): 1 if moves can be refused, otherwise BULK."""
         return 1 if self.is_on and not all(w.spec.runs_in_bulk for w in world.walkers) else BULK
 
     def begin(self) -> None:

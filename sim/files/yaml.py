@@ -1,4 +1,4 @@
-"""YAML as plain data: dicts, lists, text, numbers, true, false and null, with the line of each value.
+"""Read and write YAML as plain data: dicts, lists, text, numbers, true, false and null, with the line of each value.
 
 A file is only data: tags, aliases and merge keys are not supported, so that no code can run. The text is read as a
 stream of events without recursion and within limits, so any bytes give a document or a ConfigError. There are two
@@ -19,9 +19,9 @@ from sim.params import ConfigError, shown
 
 MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 32
-MAX_VALUES = 1_500_000  # most values of a document; each takes a few hundred bytes and four microseconds
+MAX_VALUES = 1_500_000  # maximum number of values in a document; each takes a few hundred bytes and four microseconds
 
-_TELL_EVERY = 20_000  # events between two progress reports: at most a tenth of a second
+_TELL_EVERY = 20_000  # parser events between two progress reports; they take at most a tenth of a second
 
 Path = Sequence[str | int]
 """Path of a value in a document: keys and indices from the root, such as ("agents", 0, "kind")."""
@@ -40,7 +40,7 @@ class Document:
 
     name: str  # name of the file in messages
     data: Any
-    lines: Any  # same structure as `data`: a line for a part on one line, else (line, lines of its children)
+    lines: Any  # line numbers nested as `data`: a number for a value on one line, else (number, lines of its parts)
 
     def line_of(self, path: Path) -> int:
         """Return the line of the value at a path, or of the innermost existing part along the path."""
@@ -141,9 +141,7 @@ class _DocumentBuilder:
 
     def __init__(self, name: str, length: int) -> None:
         self.name, self.length = name, length
-        self.root: tuple[Any, Any] | None = (
-            None  # data and lines of the whole document, see Document; None: no data yet
-        )
+        self.root: tuple[Any, Any] | None = None  # (data, lines) of the document, see Document; None: no data yet
         self.open: list[_OpenPart] = []
         self.values = 0
         self.line = 1  # line of the event that is being processed, from 1
@@ -235,7 +233,7 @@ class _OpenPart:
         self.is_mapping, self.line = is_mapping, line
         self.data: Any = {} if is_mapping else []
         self.lines: Any = {} if is_mapping else []
-        # Whether the whole part is on one line, as most parts of a large file are. Then only one line number is kept.
+        # Whether the list or mapping is on one line, as in most parts of large files. It then has only one line number.
         self.is_on_one_line = True
         self.awaits_key = is_mapping
         self.key = ""
