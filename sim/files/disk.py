@@ -98,7 +98,7 @@ def check_name(path: str | os.PathLike[str], spare: int = 0) -> None:
 
 
 def _max_name_bytes(folder: Path) -> int:
-    """Return the number of bytes that a name in a folder may have."""
+    """Return the maximum length of a file name in a folder, in bytes."""
     there = next((parent for parent in (folder, *folder.parents) if os.path.isdir(parent)), folder)
     try:
         return int(os.pathconf(there, "PC_NAME_MAX"))
@@ -107,7 +107,7 @@ def _max_name_bytes(folder: Path) -> int:
 
 
 def file_error(path: str | os.PathLike[str], what: str, error: Exception) -> ConfigError:
-    """Return the message for a file that could not be processed; `what` says how: "read", "written" or "made"."""
+    """Return the error for a file that could not be "read", "written" or "made" (`what`), with the reason."""
     try:
         if getattr(error, "errno", None) == errno.ENAMETOOLONG:
             check_name(path)
@@ -117,7 +117,7 @@ def file_error(path: str | os.PathLike[str], what: str, error: Exception) -> Con
 
 
 def shortened(name: str, most: int) -> str:
-    """Return a name truncated to `most` bytes: file systems limit bytes, of which a letter may take four."""
+    """Return a name truncated to `most` bytes, because file systems limit bytes and a letter may have four."""
     return name.encode(errors="ignore")[:most].decode(errors="ignore")
 
 
@@ -169,7 +169,7 @@ def bring_to_disk(path: str | os.PathLike[str]) -> None:
 
 
 def rename_to(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Rename a complete file so that, after a crash of the machine, it exists under one of the two names."""
+    """Rename a completely written file; after a crash of the machine, the file exists under one of both names."""
     bring_to_disk(source)
     os.replace(source, target)
     _sync_folder(os.path.dirname(target))
@@ -187,7 +187,7 @@ def _sync_folder(folder: str) -> None:
 
 @contextmanager
 def noting_reads() -> Iterator[list[Path]]:
-    """Collect the paths of all files that this thread reads in the context: maps, their pictures, problem lists."""
+    """Return a context that collects the paths of all files read in it: maps, pictures of maps, problem lists."""
     noted: list[Path] = []
     before = _NOTED_FILES.set(noted)
     try:

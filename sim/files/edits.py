@@ -111,7 +111,7 @@ class EditReader(Reader):
     """Reader of commands written by people: each name must exist when its command applies, and values must be valid."""
 
     def __init__(self, width: int, height: int, switches: Mapping[str, object] | None, roster: Roster) -> None:
-        """Create a reader.
+        """Create a reader of timed commands for one scenario.
 
         Args:
             width: width of the map.
@@ -152,7 +152,7 @@ class EditReader(Reader):
             self.switches.add(name) if is_there else self.switches.discard(name)
 
     def allows_budget(self, part: Field, budget: int | None, agent: int | None) -> bool:
-        """Check a budget as the world will when the command applies; if it is valid, update the roster."""
+        """Return whether a new budget is valid when the command applies; store a valid budget in the roster."""
         shared = self.roster.budget if budget is None else budget
         allowed = True
         for i, member in self.roster.members.items():

@@ -1,4 +1,4 @@
-"""Checked access to the parts of a document, and the list of its problems.
+"""Check the values of a document while reading it, and collect all problems of the document.
 
 A Field is a value with its path. Its methods return the expected value, or None after reporting a problem, so that a
 reader continues and finds all problems of a file in one pass.
@@ -44,7 +44,7 @@ class Problems:
             self.add_line(path if key is None else [*path, key], text)
 
     def texts(self) -> list[str]:
-        """Return all problems, sorted by line."""
+        """Return the messages of all problems, sorted by line."""
         return [text for _, text in sorted(self.found, key=lambda problem: problem[0])]
 
     def raise_any(self) -> None:

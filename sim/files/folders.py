@@ -36,7 +36,7 @@ def _own(find_folder: Callable[[], Path]) -> Path:
     """Return the folder that `find_folder` returns; if the system defines none, return the temporary folder."""
     try:
         return find_folder()
-    except RuntimeError:  # no home folder, and no environment variable that defines one
+    except RuntimeError:  # the user has no home folder, and no environment variable defines one
         return temporary_folder()
 
 
@@ -51,7 +51,7 @@ def temporary_folder() -> Path:
 
 
 def keep_newest(folder: Path, pattern: str, count: int) -> None:
-    """Delete all folders in `folder` that match a pattern, except the newest `count`."""
+    """Delete all subfolders of `folder` whose names match a pattern, except the `count` newest ones."""
     found = [(path.stat().st_mtime, path) for path in folder.glob(pattern) if path.is_dir()]
     for _, path in sorted(found, reverse=True)[count:]:
         shutil.rmtree(path, ignore_errors=True)

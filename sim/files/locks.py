@@ -1,4 +1,4 @@
-"""Locks on open files. The system releases a lock when the file is closed or the program ends, even by a crash."""
+"""Lock open files. The system releases a lock when the file is closed or the program ends, even by a crash."""
 
 import errno
 import os

@@ -55,7 +55,7 @@ class LogReader(Reader):
     """Reader of log entries for a map of some size. Problems are added to the list of problems of the document."""
 
     def entry(self, part: Field) -> Entry | None:
-        """Return the entry that a mapping describes; None after reporting its problems."""
+        """Return the log entry that a mapping describes; None after reporting its problems."""
         fields = part.keys(
             (*_ENTRY_KEYS, *KEYS, _OLD_SWITCH_KEY), "an entry such as {id: 7, tick: 40, block: [[3, 4]]}"
         )

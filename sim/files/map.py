@@ -224,7 +224,7 @@ def _shown_bytes(text: bytes) -> str:
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
-    """Return a question that suggests the nearest known word; "" if none is near (the message lists all of them)."""
+    """Return a question that suggests the nearest known word; "" if no known word is similar."""
     near = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
     return f"; did you mean '{near[0]}'?" if near else ""
 
@@ -356,12 +356,12 @@ def scen_text(rows: Iterable[ScenRow]) -> str:
 
 
 def lengths_agree(ours: float, listed: float) -> bool:
-    """Return whether a length equals a listed one, allowing for sums in float32 and rounding to two digits."""
+    """Return whether a path length equals a listed length, allowing for sums in float32 and rounding to two digits."""
     return abs(ours - listed) <= 0.01 + 1e-4 * abs(listed)
 
 
 def row_problem(row: ScenRow, grid: Grid) -> str | None:
-    """Return the reason why a row cannot be run on this map; None if it can."""
+    """Return the reason why the problem of a `.scen` row cannot be run on a map; None if it can be run."""
     if not row.is_readable:
         return row.problem
     if (row.width or row.height) and (row.width, row.height) != (grid.width, grid.height):
@@ -412,7 +412,7 @@ def _parse_row(number: int, line: int, text: str) -> ScenRow:
 
 
 def _row_fields(text: str) -> list[str]:
-    """Return the nine fields of a row, or seven in the old form.
+    """Return the nine fields of a `.scen` row, or its seven fields in the old form without map sizes.
 
     Fields are separated by any white space, or only by tabs if the name of the map contains blanks.
     """
@@ -529,6 +529,6 @@ def _candidate_map_paths(scen: Path, map_name: str) -> list[Path]:
 
 
 def _path_and_name(map_name: str) -> tuple[PurePath, str]:
-    """Return the path that a row names, and its last part."""
+    """Return the path of the map that a `.scen` row names, and the last part of this path."""
     named = PurePath(map_name.replace("\\", "/"))  # rows that were written under Windows have backslashes
     return named, named.name

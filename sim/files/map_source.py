@@ -22,7 +22,7 @@ from sim.params import Value, shown
 
 @dataclass(frozen=True)
 class MapFile:
-    """Map file of any kind that maps.py opens."""
+    """Map source: a map file of any kind that maps.py can open."""
 
     file: str  # path as named in the scenario, relative to the folder of the scenario
     path: Path = field(compare=False)  # path of the file to open
@@ -33,7 +33,7 @@ class MapFile:
 
 @dataclass(frozen=True)
 class MapRecipe:
-    """Map that a generator creates from parameters."""
+    """Map source: a generator with its parameters."""
 
     kind: str  # name of the generator
     values: Mapping[str, Value]  # parameters of the generator
@@ -47,7 +47,7 @@ DRAWN = "rows"
 
 @dataclass(frozen=True)
 class MapRows:
-    """Map given as rows of terrain letters in the scenario itself."""
+    """Map source: rows of terrain letters in the scenario itself."""
 
     rows: tuple[str, ...]
     movement: Movement = USUAL
@@ -58,7 +58,7 @@ MapSource = MapFile | MapRecipe | MapRows
 
 
 def rows_of(grid: Grid, name: str = DRAWN) -> MapRows:
-    """Return the map of a grid as rows, with the name of its original source if that is a valid name."""
+    """Return a grid as a map source of rows, which has the given name if that is a valid name."""
     is_name = 0 < len(name) <= MAX_PATH and name.isprintable()
     return MapRows(tuple(grid.rows()), grid.movement, name if is_name else DRAWN)
 
@@ -71,7 +71,7 @@ class Places:
     open: tuple[Path, ...]  # folders from which maps may be opened, including their subfolders
 
     def find(self, name: str) -> Path | None:
-        """Return the path of a map, or None if it must not be opened, see reach.py."""
+        """Return the path of a map named in a scenario, or None if it must not be opened (see reach.py)."""
         found = Path(os.path.realpath(self.folder / name if self.folder else name))
         if any(found.is_relative_to(folder) for folder in self.open):
             return found
@@ -79,7 +79,7 @@ class Places:
         return None if self.refusal(name) else self._named(name)
 
     def refusal(self, name: str) -> str | None:
-        """Return the reason why a map must not be opened, see reach.py; None if it may."""
+        """Return the reason why a map named in a scenario must not be opened (see reach.py), or None if it may."""
         return refusal(self._named(name), self.open)
 
     def _named(self, name: str) -> Path:
@@ -96,7 +96,7 @@ def open_places(folder: str | os.PathLike[str] | None, allowed: Iterable[str | o
 
 @dataclass
 class OpenedMap:
-    """Map that was opened, with the start, goal and switches that a generator adds to it."""
+    """Opened map of a scenario, with the start, goal and switches that a generator adds to its map."""
 
     source: MapSource  # source of the map; a recipe has all parameters, because defaults may change in later versions
     grid: Grid

@@ -23,7 +23,7 @@ MAP_SETTINGS = (SWAMP, THRESHOLD)
 
 
 def maps_for(setting: Param, path: str | os.PathLike[str]) -> str:
-    """Return a description of the maps to which a setting applies; "" if this file is one of them."""
+    """Return a description of the map files to which a setting applies; "" if the setting applies to this file."""
     suffix = Path(path).suffix.lower()
     if setting is THRESHOLD:
         return "" if suffix in PICTURE_SUFFIXES else f"a picture ({' or '.join(PICTURE_SUFFIXES)})"

@@ -26,7 +26,7 @@ def with_strokes(logs: Sequence[Sequence[Entry]], width: int) -> list[tuple[Entr
         logs: entries of each branch.
         width: width of the map.
     """
-    known: dict[int, Entry] = {}  # entries with guessed strokes, by id() of the entry as read
+    known: dict[int, Entry] = {}  # id() of an entry as read -> the same entry with its guessed stroke
     for log in logs:
         _guess_strokes(log, width, known)
     return [tuple(known.get(id(entry), entry) for entry in log) for log in logs]

@@ -135,7 +135,7 @@ class Scenario:
 
     @property
     def asks_a_clock(self) -> bool:
-        """Return whether the time of ticks is limited, initially or by an edit, so that runs depend on a clock."""
+        """Return whether runs depend on a clock, because the time of ticks is limited initially or by an edit."""
         commands = (edit.command for edit in self.edits)
         return self.tick_ms > 0 or any(isinstance(c, SetTickMs) and c.milliseconds > 0 for c in commands)
 
@@ -535,7 +535,7 @@ def write_document(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
 
 
 def moved_to(scenario: Scenario, folder: Path) -> Scenario:
-    """Return the scenario for a file in `folder`: its map named relative to the folder, or as rows if out of reach."""
+    """Return the scenario to be saved in `folder`: with the map's path relative to it, or rows if that is refused."""
     source = scenario.map
     if not isinstance(source, MapFile):
         return scenario

@@ -119,7 +119,7 @@ class Saved:
         return int(agent) if _is_number(agent) else 0
 
     def setup(self, specs: Mapping[str, AgentSpec], **world_options: Any) -> Callable[[], World]:
-        """Return a function that builds the world of tick 0."""
+        """Return a function that builds the world of the session at tick 0."""
         return lambda: build_world(self.scenario, specs, **world_options)
 
     def plant(
@@ -391,7 +391,7 @@ class _SessionReader:
         return (f"{self.root.problems.document.name}: the map is not the one of the session: the run will differ",)
 
     def _entries(self) -> dict[int, Entry]:
-        """Return all entries by id: the edits of the scenario, then the log of the session."""
+        """Return all log entries by id: first the edits of the scenario, then the commands of the user."""
         edits = sorted(self.scenario.edits if self.scenario else (), key=lambda edit: edit.tick)
         entries = {i: Entry(i, edit.tick, edit.command, True) for i, edit in enumerate(edits, start=1)}
         listed = self.fields.get("log")

@@ -164,7 +164,7 @@ class _TiledReader:
     # --- the tiles of a layer ---
 
     def _tiles(self, layer: _Object) -> Tiles:
-        """Return the tiles of a layer, in an array of the size of the map."""
+        """Return the tile numbers of a layer in an array of the size of the map."""
         whole = np.zeros((self.height, self.width), np.uint32)
         for piece in self._pieces(layer):
             self._place(whole, layer, piece)

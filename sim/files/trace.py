@@ -46,7 +46,7 @@ class Trace:
         return 1 if self.is_on and not all(w.spec.runs_in_bulk for w in world.walkers) else BULK
 
     def begin(self) -> None:
-        """Reset the counters for a new world."""
+        """Reset the counters of refused moves before the run of a new world."""
         self._refusal_counts = {}
 
     def write(self, world: World, **more: object) -> None:
@@ -66,7 +66,7 @@ class Trace:
             self._write_error = error
 
     def _lines(self, world: World, walker: Walker, more: dict[str, object]) -> list[tuple[int, str]]:
-        """Return the tick and the JSON text of each line for one agent."""
+        """Return (tick, JSON text) of each trace line for one agent."""
         is_refused = walker.refusals > self._refusal_counts.get(walker.id, 0)
         self._refusal_counts[walker.id] = walker.refusals
         lines = []

@@ -36,7 +36,7 @@ _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 
 @dataclass(frozen=True)
 class Document:
-    """Data of one file with the lines of its parts."""
+    """Data of one YAML file, with the line numbers of its values."""
 
     name: str  # name of the file in messages
     data: Any
@@ -67,7 +67,7 @@ def _key_text(key: str) -> str:
 
 
 def plain_value(text: str) -> bool | int | float | str | None:
-    """Return the value of an unquoted scalar."""
+    """Return the value of an unquoted YAML scalar: null, true, false, a number or text."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
@@ -109,7 +109,7 @@ def _decoded_text(source: bytes | str, name: str) -> str:
 
 
 def _events(text: str, name: str) -> Iterator[Any]:
-    """Yield the events of the parser; turn its errors into a ConfigError."""
+    """Yield the events of the YAML parser; turn the errors of the parser into a ConfigError."""
     try:
         yield from yaml.parse(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
@@ -144,7 +144,7 @@ class _DocumentBuilder:
         self.root: tuple[Any, Any] | None = None  # (data, lines) of the document, see Document; None: no data yet
         self.open: list[_OpenPart] = []
         self.values = 0
-        self.line = 1  # line of the event that is being processed, from 1
+        self.line = 1  # line number, from 1, of the parser event that is being processed
 
     def take_all(self, events: Iterator[Any]) -> None:
         known: dict[str, Any] = {}
@@ -177,7 +177,7 @@ class _DocumentBuilder:
                 part.put(value, self.line)
 
     def _take(self, event: Any) -> None:
-        """Process an event that is not a scalar."""
+        """Process a parser event that is not a scalar."""
         self.line, kind = event.start_mark.line + 1, type(event)
         if kind is yaml.SequenceEndEvent or kind is yaml.MappingEndEvent:
             part = self.open.pop()
@@ -197,7 +197,7 @@ class _DocumentBuilder:
             self._refuse("a second document")
 
     def _check(self, event: Any) -> None:
-        """Raise a ConfigError for an anchor, a tag, or too many values."""
+        """Raise a ConfigError if an event has an anchor or a tag, or if the document has too many values."""
         if event.anchor is not None:
             self._refuse("an anchor (&name)")
         if event.tag is not None and event.tag != "!":
@@ -216,7 +216,7 @@ class _DocumentBuilder:
         part.key, part.key_line, part.awaits_key = sys.intern(key), self.line, False
 
     def _begin(self, is_mapping: bool) -> None:
-        """Open a new list or mapping inside the innermost open part."""
+        """Begin a new list or mapping inside the innermost list or mapping that is still open."""
         if self.open and self.open[-1].awaits_key:
             self._refuse("a list or a mapping as a key")
         if len(self.open) >= MAX_DEPTH:
@@ -225,7 +225,7 @@ class _DocumentBuilder:
 
 
 class _OpenPart:
-    """List or mapping under construction."""
+    """List or mapping that is still open, because its end has not been read yet."""
 
     __slots__ = ("awaits_key", "data", "is_mapping", "is_on_one_line", "key", "key_line", "line", "lines")
 
@@ -263,11 +263,11 @@ class _OpenPart:
 
 
 class Inline(list[Any]):
-    """List that is written on one line."""
+    """List that write_yaml() writes on one line."""
 
 
 class InlineMap(dict[str, Any]):
-    """Mapping that is written on one line."""
+    """Mapping that write_yaml() writes on one line."""
 
 
 class _Dumper(_DUMPER):  # type: ignore[misc]
@@ -287,9 +287,9 @@ def _text_node(dumper: Any, text: str) -> Any:
 def _quoting_style(text: str) -> str | None:
     """Return the YAML style in which a text is read back as the same text; None: unquoted."""
     if not text.replace("\n", "").isprintable():
-        return '"'  # the only style that preserves rare characters, such as other line breaks
+        return '"'  # double quotes are the only style that preserves rare characters, such as other line breaks
     if "\n" in text:
-        return "|"  # if the text does not allow it, the dumper falls back to quotes
+        return "|"  # literal style; if the text does not allow this style, the dumper falls back to quotes
     return None if isinstance(plain_value(text), str) else "'"
 
 
