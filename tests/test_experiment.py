@@ -55,7 +55,7 @@ small: {each: 3}
 MISTAKES = """x.yaml:2: version: expected 1, the only version so far, got 2
 x.yaml:3: problem: no such key; did you mean 'problems'?
 x.yaml:4: problems.sampl: no such key; did you mean 'sample'?
-x.yaml:4: problems.random: goes with map or generate only
+x.yaml:4: problems.random: is allowed only with map or generate
 x.yaml:4: problems.seed: expected a whole number from 0 to 4,294,967,295, got 'x'
 x.yaml:4: problems.optimal: expected the shorter length first, got [600, 400]
 x.yaml:5: agents[0]: no agent 'tb-w'; did you mean 'tb-wa'?
@@ -123,14 +123,17 @@ figures: [{name: f, kind: lines, x: wait, y: cost, by: outcome, levels: {agent: 
     "more, told",
     [
         ("claims: [{claim: x, value: cost, falls: weight, rises: budget}]", "claims[0]: expected a claim with one of"),
-        ("claims: [{claim: x, value: cost, ratio: [{budget: 1}, {budget: 16}]}]", "expected between beside ratio"),
-        ("claims: [{claim: x, value: cost, power: budget}]", "expected exponent or factor beside power"),
-        ("claims: [{claim: x, value: cost, falls: budget, within: 3}]", "claims[0].within: goes with printed only"),
+        ("claims: [{claim: x, value: cost, ratio: [{budget: 1}, {budget: 16}]}]", "expected between with ratio"),
+        ("claims: [{claim: x, value: cost, power: budget}]", "expected exponent or factor with power"),
+        (
+            "claims: [{claim: x, value: cost, falls: budget, within: 3}]",
+            "claims[0].within: is allowed only with printed",
+        ),
         ("claims: [{claim: x, value: cost, between: [2, 1]}]", "the smaller first, got [2, 1]"),
         ("claims: [{claim: x, value: cost, printed: {1: 0}, over: budget}]", "claims[0].printed.1: expected a number"),
         ("claims: [{claim: x, value: cost, falls: budget, expect: nope}]", "claims[0].expect: expected true or false"),
         ("tables: [{rows: budget, values: [cost, moves], printed_rows: {TBA*: {move: 3}}}]", "did you mean 'moves'?"),
-        ("figures: [{name: f, x: moves, y: cost}, {name: F, x: moves, y: cost}]", "another figure is called 'F'"),
+        ("figures: [{name: f, x: moves, y: cost}, {name: F, x: moves, y: cost}]", "another figure has the name 'F'"),
         (
             "figures: [{name: f, kind: lines, x: agent, y: cost}]",
             "figures[0].x: expected an attribute that is a number",
@@ -139,7 +142,7 @@ figures: [{name: f, kind: lines, x: wait, y: cost, by: outcome, levels: {agent: 
         ("parts: {}", "parts: expected parts by name"),
         ("parts: {one: {}}\nsmall: {parts: {on: {budgets: 1}}}", "small.parts.on: no such part; did you mean 'one'?"),
         ("small: {problems: {radnom: 2}}", "small.problems.radnom: no such key; did you mean 'random'?"),
-        ("small: {problems: {optimal: [1, 9]}}", "small.problems.optimal: takes the place of nothing"),
+        ("small: {problems: {optimal: [1, 9]}}", "small.problems.optimal: replaces nothing"),
     ],
 )
 def test_what_would_be_passed_over_is_told(more: str, told: str) -> None:
@@ -250,15 +253,15 @@ def test_maps_outside_the_folders_are_not_found(tmp_path: Path) -> None:
     (tmp_path / "deep" / "inside").mkdir(parents=True)
     scen_folder(tmp_path)
     text = HEAD + "problems: {map: ['../../*.map'], random: 3}\nagents: [tba]\n"
-    with pytest.raises(ConfigError, match=r"expected files, got only .*: outside the folder .*; --maps names another"):
+    with pytest.raises(ConfigError, match=r"expected files, got only .*: outside the folder .*; add a folder with"):
         parse_experiment(text, "x.yaml", BY_KEY, folders=[tmp_path / "deep" / "inside"])
-    with pytest.raises(ConfigError, match=r"expected files, got none that fits .*; --maps names another folder"):
+    with pytest.raises(ConfigError, match=r"expected files, got none that matches .*; add a folder with --maps"):
         parse_experiment(text.replace("*.map", "*.nap"), "x.yaml", BY_KEY, folders=[tmp_path / "deep" / "inside"])
     assert parse_experiment(text.replace("../../", "../"), "x.yaml", BY_KEY, folders=[tmp_path / "deep"]).count == 6
 
 
 def test_benchmark_files_may_be_links(tmp_path: Path) -> None:
-    """Once refused, with "got none that fits": a collection that many share lies elsewhere."""
+    """Once refused, with "got none that matches": a collection that many share lies elsewhere."""
     specs, shared = tmp_path / "mine" / "specs", tmp_path / "shared"
     specs.mkdir(parents=True)
     shared.mkdir()
@@ -324,7 +327,7 @@ def test_a_map_may_be_a_picture(tmp_path: Path) -> None:
     assert {case.board.name for case in part.cases} == {"a.pgm"} and len(part.cases) == 4
     assert part.cases[0].board.grid.rows() == [".........", *["....@...."] * 5]
     problems = problems.replace("}", ", swamp: blocked}")
-    with pytest.raises(ConfigError, match=r"problems.swamp: goes with a MovingAI .map only, got 'a.pgm'"):
+    with pytest.raises(ConfigError, match=r"problems.swamp: is allowed only with a MovingAI .map, got 'a.pgm'"):
         spec_of(f"{HEAD}problems: {problems}\nagents: [lrta]\nbudgets: [1]\n", folders=[tmp_path])
 
 
@@ -509,10 +512,10 @@ def test_limits_end_runs(tmp_path: Path) -> None:
 
 
 LIMITED = {
-    "moves: 50\n": "out of its 50 moves",
-    "moves: 300\ntrials: 5\n": "out of its 300 moves",
-    "moves: 60\nchanges: {every: 7, rate: 3}\n": "out of its 60 moves",
-    "ticks: 70\n": "out of its 70 ticks",
+    "moves: 50\n": "at its limit of 50 moves",
+    "moves: 300\ntrials: 5\n": "at its limit of 300 moves",
+    "moves: 60\nchanges: {every: 7, rate: 3}\n": "at its limit of 60 moves",
+    "ticks: 70\n": "at its limit of 70 ticks",
     "": None,
 }
 
@@ -530,7 +533,7 @@ def test_a_row_that_was_ended_is_a_scenario_that_ends_there(
     if why is None:
         assert scenario.until is None and was[-1]["outcome"] == "reached"
         return
-    assert scenario.until == Until(sum(int(row["ticks"]) for row in was), f"row 0 ended here, {why}")
+    assert scenario.until == Until(sum(int(row["ticks"]) for row in was), f"row 0 ended here {why}")
     world = build_world(scenario, BY_KEY)
     world.advance(scenario.until.tick)
     assert world.tick == scenario.until.tick and world.walker_digest(world.walkers[0]) == was[-1]["digest"]
@@ -648,7 +651,7 @@ def test_parquet_that_is_not_installed_is_said_before_anything_is_run(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "tiny.yaml").write_text(TINY)
     assert main.main(["experiment", str(tmp_path / "tiny.yaml"), "-o", str(tmp_path / "out"), "--parquet"]) == 2
-    assert "pip install -r requirements-parquet.txt first" in capfd.readouterr().err
+    assert "first run pip install -r requirements-parquet.txt" in capfd.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
@@ -658,7 +661,7 @@ def test_parquet_that_is_not_installed_is_said_before_anything_is_run(
 def test_a_second_writer_is_refused_and_a_reader_is_not(tmp_path: Path) -> None:
     run_all(TINY, tmp_path)
     store = open_for_writing(tmp_path)
-    with pytest.raises(ConfigError, match="another experiment is writing there"):
+    with pytest.raises(ConfigError, match="another experiment is writing to it"):
         open_for_writing(tmp_path)
     with open_for_reading(tmp_path) as reader:
         assert len(reader.frame()) == spec_of(TINY).count
@@ -723,7 +726,7 @@ def test_a_full_disk_is_one_message_and_nothing_is_lost(tmp_path: Path) -> None:
     engine = engine_of(spec_of(TINY), store)
     (pages,) = store._db.execute("PRAGMA page_count").fetchone()
     store._db.execute(f"PRAGMA max_page_count={pages + 1}")
-    with pytest.raises(ConfigError, match="cannot be written: database or disk is full; what was done so far is kept"):
+    with pytest.raises(ConfigError, match="cannot be written: database or disk is full; the results so far are kept"):
         engine.run()
     done, _ = store.count()
     store.close()
@@ -812,12 +815,12 @@ def test_a_row_on_a_map_that_has_changed_is_no_other_problem(tmp_path: Path, cap
     write_map(Grid.from_rows(["." * 12] * 8 + ["..@" * 4]), tmp_path / "one.map")
     capfd.readouterr()
     assert main.main(["replay", str(folder), "3", "-o", str(tmp_path / "row.yaml")]) == 2
-    assert capfd.readouterr().err == "row 3: the map one.map is no longer the one that the results are of\n"
+    assert capfd.readouterr().err == "row 3: the map one.map has changed since the results were computed\n"
     assert not (tmp_path / "row.yaml").exists()
     assert main.main(["replay", str(folder), "8", "-o", str(tmp_path / "row.yaml")]) == 0
     assert main.main(["replay", str(folder), "--check"]) == 1
     told = capfd.readouterr()
-    assert told.err.count("the map one.map is no longer") == 6 and "6 of 12 rows" in told.out
+    assert told.err.count("the map one.map has changed") == 6 and "6 of 12 rows" in told.out
 
 
 def test_replay_notices_what_is_not_as_it_was(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -77,7 +77,7 @@ def test_the_example_of_the_page_is_a_specification() -> None:
     )
     assert "480 runs" in guide and parse_experiment(text, "x.yaml", BY_KEY).count == 480
     other = re.sub(r"^problems: .*$", lists, text, flags=re.MULTILINE)
-    with pytest.raises(ValueError, match="expected files, got none that fits 'maps/") as caught:
+    with pytest.raises(ValueError, match="expected files, got none that matches 'maps/") as caught:
         parse_experiment(other, "x.yaml", BY_KEY)
     assert len(str(caught.value).splitlines()) == 1
 

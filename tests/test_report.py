@@ -223,11 +223,11 @@ COSTS = {("tba", 1): 40.0, ("tba", 4): 20.0, ("tba", 16): 10.0, ("lrta", 1): 80.
         ("between: [9, 80], over: [agent, budget]", True, "9 to 80"),
         ("between: [9, 79], over: [agent, budget]", False, "agent=lrta, budget=1: 80"),
         ("printed: {1: 41, 4: 19, 8: 3}, over: budget, where: {agent: tba}, within: 6", True, "2 numbers"),
-        ("printed: {1: 41, 4: 10}, over: budget, where: {agent: tba}, within: 6", False, "20 for 10 (+100.0 %)"),
+        ("printed: {1: 41, 4: 10}, over: budget, where: {agent: tba}, within: 6", False, "20 instead of 10 (+100.0 %)"),
         ("power: budget, where: {agent: tba}, exponent: [-0.51, -0.49], factor: [39, 41]", True, "40 budget^-0.500"),
         ("power: budget, where: {agent: tba}, exponent: [0.9, 1.1]", False, "budget^-0.500"),
         ("crossing: [{agent: lrta}, {agent: tba}], along: budget, between: [10, 20]", True, "from 16 on"),
-        ("crossing: [{agent: tba}, {agent: lrta}], along: budget, between: [10, 20]", False, "never below for good"),
+        ("crossing: [{agent: tba}, {agent: lrta}], along: budget, between: [10, 20]", False, "never stays below"),
         ("less: [{agent: tba}, {agent: rtaa}], over: budget", None, "no runs"),
         ("between: [0, 1], where: {agent: rtaa}", None, "no runs"),
     ],
@@ -293,7 +293,7 @@ def test_printed_numbers_stand_beside_ours() -> None:
     frame = made([{"agent": a, "budget": k, "cost": c} for (a, k), c in COSTS.items()])
     text = "[{rows: budget, columns: agent, values: cost, printed: {tba: {1: 50, 16: 10}}}]"
     table = table_of(text, frame)
-    assert table.headings == ("budget", "TBA*", "printed", "off by", "lrta")
+    assert table.headings == ("budget", "TBA*", "printed", "deviation", "lrta")
     assert table.rows[0] == (1, 40.0, "50", "-20.0 %", 80.0)
     assert table_of(text.replace("1: 50", "1: 0"), frame).rows[0][2:4] == ("0", "")
     assert table.rows[1] == (4, 20.0, "", "", 60.0)
@@ -334,7 +334,7 @@ def test_median_and_maximum_stand_beside_every_mean_of_cost_ratios() -> None:
     )
     header, row, _ = csv.reader(io.StringIO(as_csv(table)))
     name = "cost / optimal, mean of runs"
-    assert header == ["agent", name, f"{name} median", f"{name} maximum", "printed", "off by"]
+    assert header == ["agent", name, f"{name} median", f"{name} maximum", "printed", "deviation"]
     assert row == ["TBA*", "34.0", "1.0", "100.0", "34", "'+0.0 %"]
     columns = table_of("[{rows: start_x, columns: agent, values: suboptimality}]", frame)
     assert columns.rows[2] == (2, Measured(100.0, (100.0, 100.0)), Measured(2.5, (2.5, 2.5)))
@@ -348,7 +348,7 @@ def test_median_and_maximum_stand_beside_every_mean_of_cost_ratios() -> None:
         "between: [0, 1], over: agent": "agent=tba: 34 (median 1, maximum 100)",
         "between: [0, 99], over: agent": "2 to 34; of all runs median 1.75, maximum 100",
         "less: [{agent: tba}, {agent: lrta}]": "34 (median 1, maximum 100) and 2 (median 2, maximum 2.5)",
-        "printed: {tba: 30}, over: agent": "34 (median 1, maximum 100) for 30",
+        "printed: {tba: 30}, over: agent": "34 (median 1, maximum 100) instead of 30",
         "falls: start_x, where: {agent: lrta}": "1.5 (median 1.5, maximum 1.5) at start_x=0",
     }
     for text, words in claims.items():
@@ -395,7 +395,7 @@ def test_what_a_paper_has_of_other_settings_is_rows_of_their_own() -> None:
     text = """[{rows: [agent, budget], values: [moves, cost, most cost], printed: {cost: {tba 2: 25}},
         printed_rows: {TBA* 7: {cost: 3.5, moves: 4}}}]"""
     table = table_of(text, frame)
-    assert table.headings == ("agent", "budget", "moves", "cost", "printed", "off by", "maximum cost")
+    assert table.headings == ("agent", "budget", "moves", "cost", "printed", "deviation", "maximum cost")
     assert table.rows[1] == ("TBA*", 2, 2.0, 20.0, "25", "-20.0 %", 20)
     assert table.rows[2] == ("TBA* 7 (printed)", "", 4.0, 3.5, None, None, None)
 
@@ -549,7 +549,10 @@ def test_runs_of_several_trials_are_told_by_their_last(tmp_path: Path) -> None:
         moves = sum(line["moves"] for line in kept if line["agent"] == key)
         assert measured("planning_ms/moves").of(frame.where({"agent": key})) == pytest.approx(spent / moves)
     assert [row[1:] for row in report.tables[0].rows] == [(x["trials"], x["converged"]) for x in lines.values()]
-    assert "by its last trial" in table.note and "2 of 2 settings walk the same with every seed" in table.note
+    assert (
+        "from the last trial of each run" in table.note
+        and "2 of 2 settings have the same runs with every seed" in table.note
+    )
 
 
 def test_seeds_that_draw_other_lots_are_other_evidence() -> None:
@@ -648,7 +651,7 @@ def test_a_figure_with_a_cut_off_and_ends_of_its_own() -> None:
     assert [x for x, _ in chart_from(whole, made(rows)).series[0].points] == [1.0, 5.0, 10.0]
     chart = chart_from(whole.replace("cutoff: 20", "zoom: {x: [0, 20], y: [1, 6]}"), made(rows))
     assert chart.series[0].points == ((5.0, 4.0), (10.0, 2.0)) and len(chart.series[0].words) == 2
-    assert chart.note == "Maximum of a run: all 20. 2 points lie outside."
+    assert chart.note == "Maximum of a run: all 20. 2 points are outside the limits."
     assert figures.draw(chart).axes[0].get_xlim() == (0.0, 20.0)
 
 
@@ -712,7 +715,7 @@ def test_the_command_writes_one_page_without_outside_parts(tmp_path: Path, capfd
     assert "holds: cost falls" in capfd.readouterr().err
     assert main.main(["report", str(tmp_path), "--markdown"]) == 0
     section = capfd.readouterr().out
-    assert "| claim | here | by how much |" in section and "`python main.py experiment x.yaml`: 96 of 96" in section
+    assert "| claim | our runs | measured |" in section and "`python main.py experiment x.yaml`: 96 of 96" in section
     with open_for_writing(tmp_path) as store:
         store.remember("folder", str(ASSETS / "experiments"))
     assert main.main(["report", str(tmp_path), "--markdown"]) == 0

@@ -88,17 +88,17 @@ def execute(results: Path, statement: str, *values: object) -> None:
         ("claims: [{claim: x, value: cost, falls: budget, slack: -1}]", "slack: expected a number of at least 0"),
         ("tables: [{rows: budget, values: []}]", "tables[0].values: expected at least one measure"),
         ("tables: [{limit: most max_expansions, values: []}]", "tables[0].values: expected at least one measure"),
-        ("tables: [{limit: most cost, against: {agent: lrta}, values: cost}]", "against: has no effect beside limit"),
+        ("tables: [{limit: most cost, against: {agent: lrta}, values: cost}]", "has no effect together with limit"),
         ("tables: [{rows: budget, values: cost, printed: {lrta: {1: 1.0e+300}}}]", "expected a number from -1e+18"),
         ("tables: [{rows: budget, values: cost, where: {agent: [[tba]]}}]", "where.agent[0]: expected text"),
         ("figures: [{name: f, x: cost, y: cost, zoom: {x: [0, 1.0e+300]}}]", "x[1]: expected a number from -1e+18"),
         ("figures: [{name: f, kind: lines, x: [budget, rate], y: cost}]", "figures[0].x: expected"),
         ("figures: [{name: f, kind: lines, x: switch, y: cost}]", "x: expected an attribute that is a number"),
-        ("figures: [{name: f, x: cost, y: cost, of: [{budget: 1}, {budget: 16}]}]", "of: goes with lines only"),
-        ("figures: [{name: f, kind: lines, x: budget, y: cost, cutoff: 3}]", "cutoff: goes with scatter only"),
+        ("figures: [{name: f, x: cost, y: cost, of: [{budget: 1}, {budget: 16}]}]", "of: is allowed only with lines"),
+        ("figures: [{name: f, kind: lines, x: budget, y: cost, cutoff: 3}]", "cutoff: is allowed only with scatter"),
         ("figures: [{name: f, x: cost, y: cost, printed: {a: [[0, 1.0e+300]]}}]", "expected a list of points"),
         ("figures: [{name: f, kind: map, generate: {kind: [rooms]}}]", "generate.kind: no generator"),
-        ("figures: [{name: É, x: cost, y: cost}, {name: é, x: cost, y: cost}]", "and its files"),
+        ("figures: [{name: É, x: cost, y: cost}, {name: é, x: cost, y: cost}]", "its files would be overwritten"),
     ],
 )  # fmt: skip
 def test_a_specification_is_checked_for_everything_that_the_report_does_with_it(more: str, problem: str) -> None:
@@ -341,7 +341,7 @@ def test_an_experiment_over_damaged_parameters_is_one_line(tmp_path: Path, capfd
     capfd.readouterr()
     assert main.main(words) == 2
     assert (
-        capfd.readouterr().err.splitlines()[-1].startswith("results.db: damaged or changed by hand: params: expected")
+        capfd.readouterr().err.splitlines()[-1].startswith("results.db: damaged or edited manually: params: expected")
     )
 
 

@@ -153,7 +153,7 @@ def test_what_is_wrong_with_budgets_is_said(tmp_path: Path) -> None:
     for text in ("", "one"):
         with pytest.raises(ConfigError, match="budgets: expected"):
             read_budgets(text)
-    with pytest.raises(ConfigError, match="none of them is enough"):
+    with pytest.raises(ConfigError, match="no budget is large enough"):
         sketch.write(a_sketch(agents=AGENTS[2:], budgets=(1,)), tmp_path, BY_KEY)
 
 

@@ -59,14 +59,12 @@ def found_as_it_was(store: Store, spec: Specification, row: int) -> Found:
     boards = {case.board.name: case.board for part in spec.parts for case in part.cases}
     changed = [name for name, board in boards.items() if not store.is_planned_on(board)]
     if was is not None and was[0] in changed:
-        raise ConfigError(f"row {row:,}: the map {was[0]} is no longer the one that the results are of")
+        raise ConfigError(f"row {row:,}: the map {was[0]} has changed since the results were computed")
     there = found(spec, row)
     case = there.case
     if was is not None and was != (case.board.name, *case.start, *case.goal):
-        because = f", because of the map {changed[0]}" if changed else ""
-        raise ConfigError(
-            f"row {row:,}: the specification no longer gives the problem that the results are of{because}"
-        )
+        because = f", because the map {changed[0]} has changed" if changed else ""
+        raise ConfigError(f"row {row:,}: the specification no longer describes the problem of these results{because}")
     return there
 
 
@@ -94,7 +92,7 @@ def _until_of(store: Store, row: int, job: Job) -> Until | None:
     if outcome not in (MOVE_LIMIT, STUCK):
         return None
     if outcome == MOVE_LIMIT:
-        why = f"out of its {counted(job.moves, 'move')}"
+        why = f"at its limit of {counted(job.moves, 'move')}"
     else:
-        why = f"out of its {counted(job.ticks, 'tick')}" if tick >= job.ticks else "stuck on one spot"
-    return Until(tick, f"row {row:,} ended here, {why}")
+        why = f"at its limit of {counted(job.ticks, 'tick')}" if tick >= job.ticks else "because the agent was stuck"
+    return Until(tick, f"row {row:,} ended here {why}")

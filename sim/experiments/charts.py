@@ -136,7 +136,7 @@ def zoomed(chart: Chart, zoom: Mapping[str, Point]) -> Chart:
     limits = [zoom.get(axis, (-float("inf"), float("inf"))) for axis in "xy"]
     series = [_within(series, limits) for series in chart.series]
     left = sum(len(a.points) - len(b.points) for a, b in zip(chart.series, series, strict=True))
-    note = " ".join(text for text in (chart.note, f"{left:,} points lie outside." if left else "") if text)
+    note = " ".join(text for text in (chart.note, f"{left:,} points are outside the limits." if left else "") if text)
     return replace(chart, series=tuple(series), note=note, zoom=zoom)
 
 
@@ -311,7 +311,9 @@ def usual(frame: Frame, agents: Mapping[str, str]) -> list[Chart]:
     charts = [front(frame, agents)]
     for name in _varying_names(frame):
         charts += [_chart_over(name, value, frame, agents) for value in ("suboptimality", "expansions/moves")]
-    largest = Figure("largest-tick", "The largest tick of a run", "histogram", "max_expansions", "", ("agent",), "x")
+    largest = Figure(
+        "largest-tick", "Most expansions in a tick of a run", "histogram", "max_expansions", "", ("agent",), "x"
+    )
     charts.append(chart_of(largest, frame, agents))
     charts.append(growth(frame, agents))
     return [chart for chart in charts if any(len(series.points) > 1 or not series.is_line for series in chart.series)]
@@ -323,8 +325,8 @@ def front(frame: Frame, agents: Mapping[str, str]) -> Chart:
     chart = chart_of(figure, frame, agents)
     results = [result_of(runs) for _, runs in frame.groups(SETTING)]
     best = tuple(sorted({(results[i].work, results[i].cost) for i in unbeaten(results)}))
-    line = Series("not beaten in both", best, is_quiet=True)
-    title = "Quality against work: a point for each setting"
+    line = Series("Pareto-optimal", best, is_quiet=True)
+    title = "Quality against work, one point per setting"
     return replace(chart, title=title, series=(*chart.series, line))
 
 
@@ -396,7 +398,7 @@ def growth(frame: Frame, agents: Mapping[str, str]) -> Chart:
     note = f"{len(series)} of {len(settings)} settings" if step > 1 else ""
     return Chart(
         "growth",
-        "Work over the length of the problem",
+        "Work over the cost of the cheapest path",
         of_a_run("optimal"),
         worded("expansions"),
         tuple(series),

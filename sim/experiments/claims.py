@@ -146,18 +146,18 @@ def _kind_of(part: Field, fields: Mapping[str, Field]) -> str:
         return kinds[0] if kinds else ""
     for key, allowed in _ONLY_WITH.items():
         if key in fields and kinds[0] not in allowed:
-            fields[key].complain(f"goes with {' or '.join(allowed)} only")
+            fields[key].complain(f"is allowed only with {' or '.join(allowed)}")
     needed = _NEEDED.get(kinds[0], ())
     if needed and not any(key in fields for key in needed):
         part.complain(
-            f"expected {' or '.join(needed)} beside {kinds[0]}, got nothing: whatever came out, it would hold"
+            f"expected {' or '.join(needed)} with {kinds[0]}, got nothing; without it, the claim would always hold"
         )
     return kinds[0]
 
 
 def _along(fields: Mapping[str, Field], kind: str, part: Field) -> str:
     if kind == "crossing":
-        entry = require(fields, "along", part, "the attribute along which the two cross")
+        entry = require(fields, "along", part, "the attribute on the x axis of the crossing curves")
     else:
         entry = fields[kind] if kind in ("falls", "rises", "power") else None
     return (entry.text(60) or "") if entry else ""
@@ -167,7 +167,7 @@ def _numbers(entry: Field) -> dict[str, float]:
     parts = entry.any_keys("printed numbers such as {10: 3.83, 25: 2.1}")
     found = {key: float(part.value) for key, part in parts.items() if is_number(part)}
     for key in [key for key, number in found.items() if not number]:
-        parts[key].expect("a number that others can be percents of")
+        parts[key].expect("a number other than 0, because deviations are in percent of it")
         del found[key]
     return found
 
@@ -231,12 +231,15 @@ def _check_printed(claim: Claim, frame: Frame) -> Verdict:
             continue
         found = claim.value.of(part)
         if np.isnan(found):
-            findings.append((None, f"{_place(claim, key)}nothing known for {printed:g}"))
+            findings.append((None, f"{_place(claim, key)}no runs to compare with {printed:g}"))
             continue
         off = 100.0 * (found / printed - 1.0)
         worst = max(worst, abs(off))
         findings.append(
-            (abs(off) <= claim.within, f"{_place(claim, key)}{_said(claim.value, part)} for {printed:g} ({off:+.1f} %)")
+            (
+                abs(off) <= claim.within,
+                f"{_place(claim, key)}{_said(claim.value, part)} instead of {printed:g} ({off:+.1f} %)",
+            )
         )
     good = f"{len(findings)} numbers, the largest deviation is {worst:.1f} %{_tails_text(claim.value, frame)}"
     return _combined_verdict(claim, findings, good)
@@ -311,7 +314,7 @@ def _check_monotone(claim: Claim, frame: Frame) -> Verdict:
             findings.append((sign * (after - before) <= allowed, text))
         if len(points) > 1 and points[0][1]:
             spans.append(points[-1][1] / points[0][1])
-    return _combined_verdict(claim, findings, f"from end to end by a factor of {_span(spans)}" if spans else "")
+    return _combined_verdict(claim, findings, f"by a factor of {_span(spans)} from first to last" if spans else "")
 
 
 def _check_power(claim: Claim, frame: Frame) -> Verdict:
@@ -359,7 +362,7 @@ def _check_crossing(claim: Claim, frame: Frame) -> Verdict:
         if not dict(curves[0]).keys() & dict(curves[1]).keys():
             continue
         at = crossing(*curves)
-        words = "never below for good" if np.isnan(at) else f"from {at:g} on"
+        words = "never stays below" if np.isnan(at) else f"from {at:g} on"
         findings.append((claim.between[0] <= at <= claim.between[1], f"{_place(claim, key)}{words}"))
         places.append(f"{_place(claim, key)}{words}")
     return _combined_verdict(claim, findings, "; ".join(places))

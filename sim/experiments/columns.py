@@ -20,21 +20,21 @@ class Column:
 PLANNED = (
     Column("part", str, "the part of the specification"),
     Column("map", str, "the map"),
-    Column("start_x", int, "where agents start, with start_y"),
+    Column("start_x", int, "x of the start cell, whose y is start_y"),
     Column("start_y", int, ""),
-    Column("goal_x", int, "where they want to go, with goal_y"),
+    Column("goal_x", int, "x of the goal cell, whose y is goal_y"),
     Column("goal_y", int, ""),
-    Column("listed", float, "the optimal length that the problem's file states"),
+    Column("listed", float, "the optimal length that the `.scen` file states"),
     Column("states", int, "free cells of the map"),
-    Column("movement", str, "by which rule agents move on it"),
-    Column("diagonal", float, "cost of a diagonal move; 2 where there are none"),
+    Column("movement", str, "the movement rule"),
+    Column("diagonal", float, "cost of a diagonal move; 2 if there are no diagonal moves"),
     Column("agent", str, "the key of the agent"),
-    Column("params", str, "all of its parameters"),
-    Column("label", str, "what the specification calls it"),
-    Column("budget", int, "its expansions a tick"),
-    Column("seed", int, "of the random changes and of agents that draw lots"),
+    Column("params", str, "all parameters of the agent"),
+    Column("label", str, "the agent's label in the specification"),
+    Column("budget", int, "expansions per tick"),
+    Column("seed", int, "seed of the random changes and of randomised agents"),
     Column("every", int, "ticks between random changes of the map"),
-    Column("rate", float, "percent of cells that one of them redraws"),
+    Column("rate", float, "percent of cells that a random change redraws"),
 )
 """Columns whose values the specification determines before a run."""
 
@@ -43,19 +43,19 @@ _EXCLUDED_MEASURES = {"trial", "back_move_share", "mean_expansions"}
 
 MEASURED = (
     # a row of results is identified by the key of its run together with the number of its trial
-    Column("trial", int, "number of the walk, of agents that keep what they learn"),
+    Column("trial", int, "number of the trial, for agents that keep what they learn"),
     Column(
         "outcome",
         str,
-        "how it ended: reached, no_path, waiting_no_path, move_limit, stuck, gave_up, broke_rules, failed",
+        "how the run ended: reached, no_path, waiting_no_path, move_limit, stuck, gave_up, broke_rules, failed",
     ),
     *(Column(m.key, m.kind, m.words) for m in MEASURES if m.key not in _EXCLUDED_MEASURES),
-    Column("ticks", int, "moves and waits"),
+    Column("ticks", int, "number of ticks: moves and waits"),
     Column("no_path_tick", int, "tick of the proof that there is no path"),
-    Column("h_changes", int, "learned values that changed, by trial"),
+    Column("h_changes", int, "number of learned values that the trial changed"),
     Column("entries", int, "size of the whole database: pairs of regions, or cells in records"),
-    Column("build_expansions", int, "expansions that making all of it takes"),
-    Column("digest", str, "depends on every move and expansion"),
+    Column("build_expansions", int, "expansions to build the whole database"),
+    Column("digest", str, "digest of every move and expansion"),
 )
 """Columns that a run measures and that are the same on every machine."""
 
@@ -66,27 +66,27 @@ OF_WHOLE_RUNS = ("planning_ms", "changes_ms")
 """Columns that are measured for a whole run, not for each trial."""
 
 TIMES = (
-    Column("planning_ms", float, "processor time of planning"),
-    Column("changes_ms", float, "processor time of taking in changes of the map"),
-    Column("build_ms", float, "processor time of making the whole database, if necessary by what a part of it took"),
+    Column("planning_ms", float, "processor time of planning, in milliseconds"),
+    Column("changes_ms", float, "processor time of reacting to map changes, in milliseconds"),
+    Column("build_ms", float, "milliseconds to build the whole database, estimated if only a part of it was built"),
 )
 """Columns with processor times, which differ each time a run is computed."""
 
 DERIVED = {
     "expansions_per_move": "expansions / moves of a run",
-    "us_per_move": "microseconds of planning a move, of a run",
-    "suboptimality_percent": "how much dearer than the cheapest path, in percent",
-    "memory_kb": "strictly on-line memory at four bytes a cell",
-    "database_kb": "the database at four bytes an entry",
+    "us_per_move": "microseconds of planning per move of a run",
+    "suboptimality_percent": "cost above that of the cheapest path, in percent",
+    "memory_kb": "strictly on-line memory at four bytes per cell",
+    "database_kb": "the database at four bytes per entry",
     "cumulative_kb": "memory_kb + database_kb",
     "build_s": "build_ms in seconds",
     "bound_share": 'cost / the bound of theorem 2 of "Time-Bounded Best-First Search"; agents with a weight only',
     "back_move_share": "back-moves in percent of non-optimal moves",
     "total_ms": "planning_ms + changes_ms",
-    "disqualified": "1 if some tick is above the specification's cut-off",
-    "arrived": "1 if it reached the goal",
-    "last_trial": "1 on the last line of a run, its only one without `trials`",
-    "converged": "1 if the trial taught the agent nothing",
+    "disqualified": "1 if a tick has more expansions than the specification's cut-off",
+    "arrived": "1 if the run reached the goal",
+    "last_trial": "1 in the last row of a run, which is its only row without `trials`",
+    "converged": "1 if the trial changed no learned value",
 }
 """Columns that reports compute from other columns, with their meanings; result files do not contain these columns."""
 
@@ -116,12 +116,12 @@ AXES = {
     "memory_kb": "strictly on-line memory, KB",
     "database_kb": "database, KB",
     "cumulative_kb": "cumulative on-line memory, KB",
-    "build_s": "s of making the database",
-    "max_expansions": "expansions in the largest tick",
-    "budget": "budget k (expansions a tick)",
+    "build_s": "seconds to build the database",
+    "max_expansions": "most expansions in a tick",
+    "budget": "budget k (expansions per tick)",
     "weight": "weight w",
     "states": "free cells of the map",
-    "rate": "percent of cells changed at a time",
+    "rate": "percent of cells per random change",
     "planning_ms/moves": "planning ms / move",
     "planning_ms": "milliseconds of planning in a run",
     "total_ms": "milliseconds of planning in a run, changes included",

@@ -56,7 +56,7 @@ class _ParamsFormatter:
         try:
             return params_of(text)
         except DamageError as error:
-            raise ConfigError(f"{FILE}: damaged or changed by hand: {error}") from error
+            raise ConfigError(f"{FILE}: damaged or edited manually: {error}") from error
 
 
 def _word(value: object) -> str:
@@ -70,7 +70,7 @@ def parquet() -> tuple[Any, Any]:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise ConfigError("experiment: --parquet: pip install -r requirements-parquet.txt first") from None
+        raise ConfigError("experiment: --parquet: first run pip install -r requirements-parquet.txt") from None
     return pyarrow, pyarrow.parquet
 
 

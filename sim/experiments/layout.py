@@ -11,7 +11,7 @@ from sim.files.fields import Field, require
 from sim.generate import generate
 from sim.params import ConfigError, Param, did_you_mean
 
-CUT_OFF = Param("cutoff", int, 0, "a setting that ever expands more in a tick is disqualified; 0: none", 0, 1 << 40)
+CUT_OFF = Param("cutoff", int, 0, "expansions per tick above which a setting is disqualified; 0: no limit", 0, 1 << 40)
 
 TABLE_KEYS = (
     *("title", "where", "rows", "columns", "values", "of", "limit", "against", "printed", "printed_rows", "note"),
@@ -99,7 +99,7 @@ def read_figures(entry: Field) -> tuple[Figure, ...]:
     def read(part: Field, fields: dict[str, Field]) -> Figure | None:
         figure = _read_figure(part, fields)
         if figure and file_key(figure.name) in names:
-            fields["name"].complain(f"another figure is called {figure.name!r}, and its files")
+            fields["name"].complain(f"another figure has the name {figure.name!r}; its files would be overwritten")
         names.update([file_key(figure.name)] if figure else [])
         return figure
 
@@ -139,7 +139,7 @@ def _read_table(part: Field, fields: dict[str, Field]) -> Grouping | None:
     for key, others in _CONFLICTING_KEYS.items():
         for other in others if key in fields else ():
             if other in fields:
-                fields[other].complain(f"has no effect beside {key}")
+                fields[other].complain(f"has no effect together with {key}")
     rows = fields.get("rows") if has_own_rows else require(fields, "rows", part, "an attribute such as budget")
     values = require(fields, "values", part, "a measure such as suboptimality")
     if values is None or (rows is None and not has_own_rows):
@@ -166,19 +166,19 @@ def _read_figure(part: Field, fields: dict[str, Field]) -> Figure | None:
     kind = word_of(fields, "kind", KINDS, "scatter")
     for key, kinds in _KINDS_OF_KEYS.items():
         if key in fields and kind not in kinds:
-            fields[key].complain(f"goes with {' or '.join(kinds)} only, this figure is of kind {kind}")
+            fields[key].complain(f"is allowed only with {' or '.join(kinds)}, this figure is of kind {kind}")
     if kind == "map":
         return _read_map(part, fields, name)
-    x = require(fields, "x", part, "what lies along the x axis")
+    x = require(fields, "x", part, "what is on the x axis")
     needs_y = kind != "histogram"
-    y = require(fields, "y", part, "what lies along the y axis") if needs_y else x
+    y = require(fields, "y", part, "what is on the y axis") if needs_y else x
     if name is None or x is None or y is None:
         return None
     for axis in (x, y):
         if axis is not x or kind != "lines":
             found = measure(axis)
             if kind == "histogram" and found and found.kind != "mean":
-                axis.expect("a column, of which each run has a number")
+                axis.expect("a column with one number per run")
         elif axis.text(60) is None or str(axis.value) in WORDS:
             axis.expect("an attribute that is a number, such as budget")
     return Figure(

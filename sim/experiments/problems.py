@@ -29,11 +29,11 @@ from sim.params import ConfigError, Param, printable, shown
 from sim.placing import cheapest
 
 MAX_CASES = 1_000_000
-COUNT = Param("count", int, 100, "how many problems", 1, MAX_CASES)
-SEED = Param("seed", int, 0, "of everything that is drawn by lot", 0, (1 << 32) - 1)
-LENGTH = Param("length", float, 0.0, "a length of a cheapest path", 0.0)
+COUNT = Param("count", int, 100, "number of problems", 1, MAX_CASES)
+SEED = Param("seed", int, 0, "seed of all random choices", 0, (1 << 32) - 1)
+LENGTH = Param("length", float, 0.0, "cost of the cheapest path", 0.0)
 
-SHRINK = Param("shrink", int, 1, "cells of the map that become one, on each side", 1, 16)
+SHRINK = Param("shrink", int, 1, "factor by which the map is scaled down", 1, 16)
 SEALED = Param("sealed", bool, False, "whether the goal is walled in, so that there is no path")
 
 KEYS = (
@@ -270,7 +270,7 @@ def read_problems(entry: Field, places: Places, notes: list[str]) -> list[Case]:
         return []
     for key, allowed in _ONLY_WITH.items():
         if key in fields and sources[0] not in allowed:
-            fields[key].complain(f"goes with {' or '.join(allowed)} only")
+            fields[key].complain(f"is allowed only with {' or '.join(allowed)}")
     reader = _Reader(fields, places, notes)
     cases = {"scen": reader.rows, "map": reader.pairs_on_maps, "generate": reader.generated}[sources[0]]()
     if reader.is_sealed:
@@ -394,8 +394,8 @@ class _Reader:
             if not found:
                 folders = " or ".join(str(folder) for folder in self.places.folders)
                 refused = self.places.refusals(pattern)
-                got = f"only {refused[0]}" if refused else f"none that fits {shown(pattern)} in {folders}"
-                part.complain(f"expected files, got {got}; --maps names another folder")
+                got = f"only {refused[0]}" if refused else f"none that matches {shown(pattern)} in {folders}"
+                part.complain(f"expected files, got {got}; add a folder with --maps")
             for name, path in found:
                 if path not in seen:
                     seen.add(path)
@@ -404,13 +404,13 @@ class _Reader:
     def pairs_on_maps(self) -> list[Case]:
         count = (
             self._count("random")
-            if require(self.fields, "random", self._owner_field("map"), "how many pairs")
+            if require(self.fields, "random", self._owner_field("map"), "the number of random pairs")
             else None
         )
         cases: list[Case] = []
         for part, name, path in self._matching_files("map"):
             if "swamp" in self.fields and (maps := maps_for(SWAMP, path)):
-                self.fields["swamp"].complain(f"goes with {maps} only, got {shown(name)}")
+                self.fields["swamp"].complain(f"is allowed only with {maps}, got {shown(name)}")
             try:
                 board = self._board(path)
             except ConfigError as error:
@@ -429,7 +429,7 @@ class _Reader:
         """Return at most `count` random problems on a map, with the requested path lengths."""
         pairs = random_pairs(board.grid, count, chance_of(self.seed, name), self._length_limits())
         if count and not pairs:
-            self.notes.append(f"{name}: no two of its cells are connected; it is left out")
+            self.notes.append(f"{name}: no two cells of the map are connected; the map is left out")
         xy = board.grid.xy
         return [Case(board, xy(start), xy(goal), None, number) for number, (start, goal) in enumerate(pairs)]
 

@@ -109,7 +109,7 @@ def data_of(sketch: Sketch, specs: Mapping[str, AgentSpec]) -> dict[str, Any]:
     """
     agents = [_agent(config, sketch, specs[config.kind]) for config in sketch.agents]
     if not any(agent["budgets"] for agent in agents):
-        raise ConfigError("budgets: none of them is enough for any of the agents")
+        raise ConfigError("budgets: no budget is large enough for any of the agents; add a larger one")
     problems: dict[str, Any] = {"map": [MAP], "random": sketch.count, "seed": sketch.seed}
     if sketch.rows:
         problems = {"scen": [ROWS], "sample": sketch.count, "seed": sketch.seed}

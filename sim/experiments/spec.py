@@ -40,9 +40,9 @@ MAX_BYTES = 1 << 20
 MAX_RUNS = 10_000_000
 SIZES = ("full", "small")
 
-SLICE = Param("slice", int, 100, "problems in a task", 1, 100_000)
-MOVES = Param("moves", int, 10_000_000, "an agent gives up after so many moves", 1, 1_000_000_000_000)
-TICKS = Param("ticks", int, 100_000_000, "a world ends after so many ticks", 1, 1_000_000_000)
+SLICE = Param("slice", int, 100, "maximum number of problems per task", 1, 100_000)
+MOVES = Param("moves", int, 10_000_000, "maximum number of moves of an agent", 1, 1_000_000_000_000)
+TICKS = Param("ticks", int, 100_000_000, "maximum number of ticks of a world", 1, 1_000_000_000)
 # default of `ticks` for randomly changing maps: lower than TICKS.default, because an enclosed agent waits until then
 TICKS_OF_CHANGES = 100_000
 FLAG = Param("flag", bool, True, "yes or no")
@@ -282,7 +282,7 @@ class _Reader:
 
     def _small_fields(self) -> dict[str, Field]:
         entry = self.fields.get("small")
-        return entry.keys((*PART_KEYS, "parts"), "what is different in the small size") if entry else {}
+        return entry.keys((*PART_KEYS, "parts"), "keys whose values differ in the small size") if entry else {}
 
     def _parts(self) -> Iterator[Part]:
         shared = {key: part for key, part in self.fields.items() if key in PART_KEYS}
@@ -295,7 +295,7 @@ class _Reader:
             entry.expect(_PARTS_EXAMPLE)
         for name, part in named.items():
             Field(part.problems, part.path, name).text(MAX_NAME)
-            own = part.keys(PART_KEYS, "what this part has of its own")
+            own = part.keys(PART_KEYS, "the keys of this part")
             yield self._part(name, part, shared | own)
 
     def _part(self, name: str, owner: Field, fields: dict[str, Field]) -> Part:
@@ -328,7 +328,7 @@ class _Reader:
         if "parts" in self.small:
             parts = self.small["parts"].any_keys("parts by name")
             if name in parts:
-                smaller |= parts[name].keys(PART_KEYS, "what is different in this part")
+                smaller |= parts[name].keys(PART_KEYS, "keys whose values differ in this part")
         found = {**fields, **smaller}
         if "problems" in smaller and "problems" in fields:
             found["problems"] = _overlaid_mapping(fields["problems"], smaller["problems"])
@@ -338,7 +338,7 @@ class _Reader:
     def _note_replaced_keys(self, entry: Field, other: Field) -> None:
         """Mark the keys of the small `problems` that replace a key of the full size as used, so none is reported."""
         keys = (
-            other.keys(PROBLEM_KEYS, "what is different of the problems")
+            other.keys(PROBLEM_KEYS, "keys of the problems whose values differ")
             if other.path not in self._unused_small_keys
             else {}
         )
@@ -357,7 +357,7 @@ class _Reader:
                 field.complain(f"no such part{did_you_mean(str(name), list(parts))}")
         for spare in self._unused_small_keys.values():
             for entry in spare.values():
-                entry.complain("takes the place of nothing: the problems of the full size do not have it")
+                entry.complain("replaces nothing, because the problems of the full size have no such key")
 
     def _list(self, fields: Mapping[str, Field], key: str, param: Param) -> list[int]:
         """Return the whole numbers that a key lists, or a list with only the default of `param`."""

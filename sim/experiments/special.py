@@ -84,10 +84,10 @@ def payoffs(grouping: Grouping, frame: Frame, rivals: Frame, agents: Mapping[str
         "against",
         f"its {word}",
         "its us / move, pooled",
-        "s of making",
-        "moves until then",
+        "seconds to build",
+        "moves until it pays off",
     )
-    return (*headings, "s of planning until then"), rows
+    return (*headings, "seconds of planning until then"), rows
 
 
 def _us_per_move(runs: Frame) -> float:

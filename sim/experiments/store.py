@@ -66,8 +66,8 @@ class Store:
                 yield
         except sqlite3.Error as error:
             raise ConfigError(
-                f"{self.folder / FILE}: cannot be written: {error}; what was done so far is kept, and the same"
-                " command goes on from there"
+                f"{self.folder / FILE}: cannot be written: {error}; the results so far are kept: run the same command"
+                " again to continue"
             ) from error
 
     # --- plan ---
@@ -209,7 +209,7 @@ class Store:
         except ConfigError:
             raise
         except DamageError as error:
-            raise ConfigError(f"{self.folder / FILE}: damaged or changed by hand: {error}") from error
+            raise ConfigError(f"{self.folder / FILE}: damaged or edited manually: {error}") from error
         except (ValueError, TypeError) as error:
             raise ConfigError(f"{self.folder / FILE}: cannot be read: {shown(str(error))}") from error
         frame.columns["disqualified"] = ((most > cutoff) if cutoff else (most < 0)).astype(float)
@@ -320,7 +320,7 @@ def _locked(folder: Path) -> sqlite3.Connection:
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error as error:
         lock.close()
-        raise ConfigError(f"{folder}: another experiment is writing there ({error}); wait for it or stop it") from None
+        raise ConfigError(f"{folder}: another experiment is writing to it ({error}); wait for it or stop it") from None
     return lock
 
 
@@ -333,7 +333,7 @@ def open_for_reading(folder: Path) -> Store:
     path = folder / FILE
     if not os.path.isfile(path):
         is_there = os.path.exists(folder)
-        there = f"one without {FILE}" if os.path.isdir(folder) else "a file" if is_there else "no such folder"
+        there = f"a folder without {FILE}" if os.path.isdir(folder) else "a file" if is_there else "no such folder"
         raise ConfigError(f"{folder}: expected a folder of `{NAME} experiment`, got {there}")
     *others, last = _read_uris(path)
     for uri in others:

@@ -20,13 +20,13 @@ _TRIAL_MEANS = {
 }
 _SETTING_TAIL_MEASURES = Measure("suboptimality", "mean", ("suboptimality",)).tails
 _LAST_TRIAL_NOTE = (
-    "Each run by its last trial; the largest tick is that of all. Converged: the share of runs whose last trial taught"
-    " the agent nothing."
+    "The numbers are from the last trial of each run, except for the most expansions in a tick. Converged: the share of"
+    " runs whose last trial changed no learned value."
 )
 _TAILS_NOTE = "In brackets: median and maximum of the runs."
 _UNFINISHED = (
-    f"{UNFINISHED} Some of these runs did not finish: they have no cost / optimal, and their other numbers end where"
-    " they ended."
+    f"{UNFINISHED} Some of these runs did not finish: they have no cost / optimal, and their other numbers count only"
+    " up to their end."
 )
 # columns that must be equal in compared runs: the part of the experiment, and the random changes of the map
 _CONDITION_COLUMNS = ("part", "every", "rate")
@@ -73,7 +73,7 @@ def _grouped(grouping: Grouping, frame: Frame, agents: Mapping[str, str]) -> Mad
             name = labelled(grouping.columns, column, agents) if column else worded(value.text)
             headings.append(f"{name}: {worded(value.text)}" if column and len(grouping.values) > 1 else name)
             if grouping.printed.get(_place(grouping, column, value)):
-                headings += ["printed", "off by"]
+                headings += ["printed", "deviation"]
     rows: list[tuple[Cell, ...]] = [
         (*_head(grouping.rows, key, agents), *_cells(part, columns, grouping))
         for key, part in sorted_groups(frame, grouping.rows)
@@ -171,11 +171,11 @@ def settings_table(frame: Frame, agents: Mapping[str, str]) -> Table:
         worded("median suboptimality"),
         worded("most suboptimality"),
         worded("expansions/moves"),
-        "most in a tick",
+        "most expansions in a tick",
         "back-moves, mean of runs",
         "planning us / move, pooled",
         "disqualified",
-        "not beaten",
+        "Pareto-optimal",
         *learning,
     )
     note = " ".join(text for text in (_LAST_TRIAL_NOTE if learning else "", _seeds_warning(frame)) if text)
@@ -194,8 +194,8 @@ def _seeds_warning(frame: Frame) -> str:
     if not same:
         return ""
     return (
-        f"{same:,} of {len(settings):,} settings walk the same with every seed: nothing is drawn by lot there."
-        " Intervals and p-values take these runs for different ones, and are too narrow; leave `seeds` out."
+        f"{same:,} of {len(settings):,} settings have the same runs with every seed, because nothing in them is random."
+        " Intervals and p-values count these runs as different ones and are too small; remove `seeds`."
     )
 
 
@@ -252,10 +252,18 @@ def comparison_table(frame: Frame, agents: Mapping[str, str]) -> Table:
             p = "< 0.001" if found.p_value < 0.001 else f"{found.p_value:.3f}"
             count = _marked_count(found.count, sum(rows.take(groups[side]).unfinished for side in (key, best)))
             lines.append((*head, names[key], names[best], count, found.difference, found.wins, found.losses, p))
-    headings = ("setting", "against", "problems", "costs more by (95 %)", "cheaper on", "dearer on", "p (signed ranks)")
+    headings = (
+        "setting",
+        "against",
+        "problems",
+        "costs more by (95 %)",
+        "cheaper on",
+        "more expensive on",
+        "p (signed ranks)",
+    )
     note = (
-        "Each setting against the cheapest of those that arrive most often, by the cost of the walk on the problems on"
-        " which both arrive."
+        "Each setting is compared with the cheapest of the settings that arrive most often, by the cost of the walk on"
+        " the problems on which both arrive."
     )
     heads = (("part",) if has_parts else ()) + headings
     return annotated(Table("comparisons", "On the same problems", heads, tuple(lines), note))
@@ -290,7 +298,8 @@ def cutoff_table(frame: Frame, cutoff: int, agents: Mapping[str, str]) -> Table 
             most = int(np.nanmax(runs.numbers("max_expansions")))
             lines.append((names[key], int(above.sum()), len(runs), most))
     title = f"Disqualified by the cut-off of {cutoff:,} expansions in a tick"
-    return Table("disqualified", title, ("setting", "runs above", "of", "most in a tick"), tuple(lines))
+    headings = ("setting", "runs above the cut-off", "runs", "most expansions in a tick")
+    return Table("disqualified", title, headings, tuple(lines))
 
 
 def claims_table(verdicts: Sequence[Verdict]) -> Table:
@@ -302,4 +311,4 @@ def claims_table(verdicts: Sequence[Verdict]) -> Table:
         )
         for verdict in verdicts
     ]
-    return Table("claims", "Claims", ("claim", "here", "by how much"), tuple(lines))
+    return Table("claims", "Claims", ("claim", "our runs", "measured"), tuple(lines))
