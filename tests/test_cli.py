@@ -460,7 +460,7 @@ def test_a_python_that_cannot_run_it_is_told_in_one_line(before: str, words: str
 
 ENDS = ("--from", "0,0", "--to", "31,31")
 E1, E10 = (str(ROOT / "assets" / "experiments" / name) for name in ("e1.yaml", "e10.yaml"))
-MAP_TAKERS = "--map, the window, and scenarios as `map: {file: ...}` take it"
+MAP_TAKERS = "--map, the window, and scenarios as `map: {file: ...}` accept it"
 SMALL = "experiment: argument --size: expected one of full, small, got 'smal'; did you mean 'small'?"
 
 
@@ -632,14 +632,14 @@ def test_bad_cells(text: str) -> None:
             "experiments/e1.yaml",
             "a scenario, got the specification of an experiment; `python main.py experi",
         ),
-        ("run", "session.yaml", "a scenario, got a session; `python main.py record` and the window take it"),
+        ("run", "session.yaml", "a scenario, got a session; `python main.py record` and the window accept it"),
         ("run", "office.yaml", "a scenario, got a map of ROS; --map, the window"),
         (
             "experiment",
             "scenarios/bridges.yaml",
             "the specification of an experiment, got a scenario; `python main.py run`",
         ),
-        ("check-lesson", "session.yaml", "a lesson, got a session; `python main.py record` and the window take it"),
+        ("check-lesson", "session.yaml", "a lesson, got a session; `python main.py record` and the window accept it"),
         (
             "advise --map",
             "scenarios/bridges.yaml",

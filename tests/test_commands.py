@@ -112,16 +112,16 @@ def test_a_log_of_an_older_version_says_switches_otherwise(is_blocked: bool) -> 
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
-        ({"trials": 3, "agent": 0}, "'trials' is for no agent in particular"),
+        ({"trials": 3, "agent": 0}, "'trials' cannot be used with an agent"),
         ({"set": {"weight": 2}}, "agent: expected the label or number of an agent, got nothing"),
         ({"goal": [1, 1], "budget": 4}, "expected one of block, free, terrain"),
         ({"set": {"weight": 2}, "budget": 4, "agent": 0}, "expected one of block, free, terrain"),
         ({}, "got none of them"),
-        ({"group": "units"}, "group: a group is told one thing, and no agent is named"),
-        ({"group": "units", "agent": 1, "budget": 4}, "'group' is for no agent in particular"),
+        ({"group": "units"}, "group: expected exactly one of goal, budget, set"),
+        ({"group": "units", "agent": 1, "budget": 4}, "'group' cannot be used with an agent"),
         ({"group": "units", "remove": 3}, "remove: expected all, got 3"),
         ({"group": "units", "trials": 3}, "expected one of block, free, terrain"),
-        ({"group": "units", "goal": [1, 1], "budget": 3}, "group: a group is told one thing"),
+        ({"group": "units", "goal": [1, 1], "budget": 3}, "group: expected exactly one of goal"),
         ({"switch": "bridge"}, "block: expected true or false, got nothing"),
     ],
 )

@@ -273,7 +273,10 @@ def test_a_folder_that_cannot_be_written_is_one_message(tmp_path: Path):
     (tmp_path / "file").write_text("")
     tree = tree_of()
     writer = Journal(RIVER, tree, folder=tmp_path / "file" / "below")
-    assert writer.problem == f"what you do is not kept for a restart: {tmp_path / 'file' / 'below'}: Not a directory"
+    assert (
+        writer.problem
+        == f"unsaved work will not be restored after a crash: {tmp_path / 'file' / 'below'}: Not a directory"
+    )
     tree.do(0, EditCells((5,)))
     tree[0].timeline.advance(300)
     writer.progress([0])
@@ -345,7 +348,7 @@ def test_a_damaged_line_ends_what_can_be_restored_and_is_named(line, tmp_path_fa
     path.write_text("\n".join([*lines[:6], line, *lines[6:], ""]))
     saved = restore(path, BY_KEY)
     assert saved.warnings[0].startswith(f"{path}:7: ")
-    assert "what was done after that is lost" in saved.warnings[0]
+    assert "everything after it is lost" in saved.warnings[0]
     assert len([e for e in saved.branches[0].state.entries if not e.is_scripted]) == 3
 
 
@@ -465,7 +468,7 @@ def test_a_line_with_many_problems_loses_only_what_follows_it(tmp_path: Path):
         file.write('{"renamed": 0, "name": "after it"}\n')
     saved = restore(path, BY_KEY)
     assert saved.branches == good.branches
-    assert len(saved.warnings) == 1 and "what was done after that is lost" in saved.warnings[0]
+    assert len(saved.warnings) == 1 and "everything after it is lost" in saved.warnings[0]
 
 
 def test_a_map_keeps_its_name_when_the_journal_draws_it(tmp_path: Path):

@@ -159,13 +159,13 @@ def test_who_waits_for_what_has_come_already_is_told_when() -> None:
             "[{claims: []}, that]",
             "steps[1].answers[0].text: expected what the answer says, got nothing",
         ),
-        ("    show: [A]", "    seen_after: 2", "steps[0].seen_after: goes with a question only"),
+        ("    show: [A]", "    seen_after: 2", "steps[0].seen_after: is allowed only with a question"),
         (
             "answers: [this, that]",
             "seen_after: 2\n    answers: [{text: this, claims: [{agent: A, state: arrived}]}, that]",
             "steps[1]: expected a step 4, where the run shows the right answer",
         ),
-        ("show: [A]", "show: [C]", "x.yaml:12: steps[0].show[0]: nothing here is called 'C'"),
+        ("show: [A]", "show: [C]", "x.yaml:12: steps[0].show[0]: unknown name 'C'"),
         (
             "right: 2",
             "right: 3",
@@ -174,17 +174,17 @@ def test_who_waits_for_what_has_come_already_is_told_when() -> None:
         (
             "event: arrival",
             "event: arival",
-            "x.yaml:19: steps[2].to.event: nothing here is called 'arival'; did you",
+            "x.yaml:19: steps[2].to.event: unknown name 'arival'; did you",
         ),
         ("text: One.", "txt: One.", "x.yaml:11: steps[0].txt: no such key; did you mean 'text'?"),
-        ("label: B", "label: A", "expected agents with labels of their own, got 'A' more than once"),
+        ("label: B", "label: A", "expected a different label for each agent, got 'A' more than once"),
         ("goal: [4, 1]", "goal: [2, 1]", "x.yaml:8: run.goal: expected a free cell"),
         (
             "to: {agent: A, event: arrival}",
             "to: {agent: A, event: restart}",
             "x.yaml:19: step 3: what the step waits for never happens; the run is over at tick",
         ),
-        ("    show: [A]", "    right: 1", "x.yaml:12: steps[0].right: goes with a question only"),
+        ("    show: [A]", "    right: 1", "x.yaml:12: steps[0].right: is allowed only with a question"),
         ("    because: So it is.\n", "", "x.yaml:13: steps[1].because: expected text, got nothing"),
         ("    show: [A]", "    to: 9000", "x.yaml:12: step 1: the run is over at tick"),
         (
@@ -195,17 +195,17 @@ def test_who_waits_for_what_has_come_already_is_told_when() -> None:
         (
             "state: arrived",
             "state: arived",
-            "x.yaml:20: steps[2].claims[0].state: nothing here is called 'arived'; did",
+            "x.yaml:20: steps[2].claims[0].state: unknown name 'arived'; did",
         ),
-        ("state: arrived", "state: arrived, least: 3", "claims[0].least: does not go with a state"),
-        ("event: arrival", "event: arrival, reaches: 3", "steps[2].to.reaches: goes with a measure only"),
-        ("event: arrival", "measure: moves, reaches: 3, count: 2", "steps[2].to.count: goes with an event only"),
+        ("state: arrived", "state: arrived, least: 3", "claims[0].least: is not allowed with a state"),
+        ("event: arrival", "event: arrival, reaches: 3", "steps[2].to.reaches: is allowed only with a measure"),
+        ("event: arrival", "measure: moves, reaches: 3, count: 2", "steps[2].to.count: is allowed only with an event"),
         (
             "    show: [A]",
             "    highlight: [{agent: A, what: longest_stay}]",
-            "x.yaml:12: steps[0].highlight[0].what: nothing here is called 'longest_stay'",
+            "x.yaml:12: steps[0].highlight[0].what: unknown name 'longest_stay'",
         ),
-        ("run:\n", "run:\n  format: backmove-scenario\n", "run.format: does not belong into the run of a lesson"),
+        ("run:\n", "run:\n  format: backmove-scenario\n", "run.format: is not allowed in the run of a lesson"),
     ],
 )
 def test_a_wrong_file_gets_its_errors_with_lines(old: str, new: str, said: str) -> None:
@@ -443,6 +443,6 @@ def test_check_lesson_looks_at_every_file_and_says_of_another_kind_of_file_only_
     told = capsys.readouterr()
     assert told.err.splitlines() == [
         f"{wrong}: expected a lesson, got a scenario; `python main.py run`, `python main.py record`"
-        " and the window take it"
+        " and the window accept it"
     ]
     assert f"{right}: 3 steps, 1 claim" in told.out

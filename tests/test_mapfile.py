@@ -314,7 +314,8 @@ def test_a_bad_row_keeps_its_place():
         (
             (0, 2),
             (3, 0),
-            "expected start and goal both on ground or both in water, got ground 'S' and water 'W': no move joins them",
+            "expected start and goal both on ground or both in water, "
+            "got ground 'S' and water 'W': no move connects them",
         ),
     ],
 )
@@ -405,7 +406,7 @@ def test_a_file_cannot_name_a_map_outside_its_folder(tmp_path):
     outside, inside = put(tmp_path, "private/arena.map", "set/other.map")
     for named in (str(outside), "../private/arena.map"):
         problem = problems_of(find_map, inside.with_name("a.scen"), named)[0]
-        assert f"{outside} (not looked at: outside the folder of this file)" in problem
+        assert f"{outside} (not opened: outside the folder of this file)" in problem
         assert find_map(inside.with_name("a.scen"), named, [outside.parent]) == outside
 
 
@@ -424,7 +425,7 @@ def test_a_link_leads_out_of_the_folder_to_benchmark_files_only(tmp_path):
     for named in ("secret.map", "device.map"):
         assert "must lead to a .map file, got /" in problems_of(find_map, scen, named)[0]
     for named in ("private/secret.txt", "folder/../../private/secret.txt"):
-        assert "not looked at: " in problems_of(find_map, scen, named)[0]
+        assert "not opened: " in problems_of(find_map, scen, named)[0]
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "list.scen").symlink_to(scen)
     assert find_map(tmp_path / "mine" / "list.scen", "other.map") == inside, "beside the list that the link leads to"

@@ -92,11 +92,11 @@ def test_a_scenario_names_a_picture_with_a_threshold(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "setting", "message"),
     [
-        ("a.map", "threshold: 80", "map.threshold: goes with a picture (.png or .pgm) only, got 'a.map'"),
-        ("a.map", "threshold: 128", "map.threshold: goes with a picture (.png or .pgm) only, got 'a.map'"),
-        ("a.yml", "threshold: 80", "map.threshold: goes with a picture (.png or .pgm) only, got 'a.yml'"),
-        ("a.yml", "swamp: blocked", "map.swamp: goes with a MovingAI .map only, got 'a.yml'"),
-        ("a.pgm", "swamp: blocked", "map.swamp: goes with a MovingAI .map only, got 'a.pgm'"),
+        ("a.map", "threshold: 80", "map.threshold: is allowed only with a picture (.png or .pgm), got 'a.map'"),
+        ("a.map", "threshold: 128", "map.threshold: is allowed only with a picture (.png or .pgm), got 'a.map'"),
+        ("a.yml", "threshold: 80", "map.threshold: is allowed only with a picture (.png or .pgm), got 'a.yml'"),
+        ("a.yml", "swamp: blocked", "map.swamp: is allowed only with a MovingAI .map, got 'a.yml'"),
+        ("a.pgm", "swamp: blocked", "map.swamp: is allowed only with a MovingAI .map, got 'a.pgm'"),
     ],
 )
 def test_a_setting_that_means_nothing_for_a_map_is_told(tmp_path: Path, file: str, setting: str, message: str) -> None:
@@ -261,7 +261,7 @@ def test_an_infinite_map_is_as_large_as_its_pieces() -> None:
         (tiled(layer("a", TILES, "zlib") | {"compression": "zstd"}), "got 'base64 zstd'"),
         (tiled(layer("a", TILES, "zlib") | {"data": "!!"}), "cannot be unpacked"),
         (tiled(layer("a", TILES), width=10**9), "expected"),
-        (tiled(layer("a", TILES), width=4), "expected it within the map"),
+        (tiled(layer("a", TILES), width=4), "expected the layer to be inside the map"),
         (tiled(layer("a", TILES), height="3"), "height: expected a whole number, got '3'"),
     ],
 )

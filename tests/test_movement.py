@@ -183,7 +183,7 @@ def test_scenarios_keep_the_rule_and_say_nothing_of_the_usual_one(movement: Move
     [
         ("{rows: ['...'], movement: fuor}", "map.movement: expected .*, got 'fuor'; did you mean 'four'?"),
         ("{rows: ['...'], movement: 4}", "map.movement: expected"),
-        ("{rows: ['...'], movement: four, diagonal: 1.5}", "map.diagonal: goes with eight neighbours only"),
+        ("{rows: ['...'], movement: four, diagonal: 1.5}", "map.diagonal: is allowed only with eight neighbours"),
         ("{generate: {kind: corner}, movement: [eight]}", "map.movement: expected"),
     ],
 )

@@ -121,7 +121,7 @@ def test_what_every_agent_has_of_its_own_need_not_be_said_for_all() -> None:
 
     made = of("{kind: astar, start: [3, 1], goal: [4, 0]}", "{kind: tb-wa, count: 9, placing: {pairs: random}}")
     assert (made.start, made.goal) == ((3, 1), (4, 0))
-    with pytest.raises(ConfigError, match=r"start: expected a cell as \[x, y\], which not every agent has of its own"):
+    with pytest.raises(ConfigError, match=r"start: expected a cell as \[x, y\], because not every agent sets its own"):
         of("{kind: astar, start: [3, 1], goal: [4, 0]}", "{kind: tb-wa, goal: [5, 0]}")
     with pytest.raises(ConfigError) as caught:
         of("{kind: tb-wa, count: 9, placing: {pairs: randm}}")
@@ -210,7 +210,7 @@ def test_agents_added_later_may_have_their_own_ends_but_come_one_by_one() -> Non
     text = HEAD + "  - {kind: astar}\nedits:\n  - {tick: 3, add: {kind: tba, start: [2, 3], goal: [3, 0]}}\n"
     made = parse_scenario(text, "crowd.yaml", BY_KEY)
     assert made.edits[0].command == AddAgent(AgentConfig("tba", start=(2, 3), goal=(3, 0)))
-    with pytest.raises(ConfigError, match="only be there from the beginning"):
+    with pytest.raises(ConfigError, match="an edit can add only one agent"):
         parse_scenario(text.replace("start: [2, 3]", "count: 4"), "crowd.yaml", BY_KEY)
 
 
@@ -306,7 +306,7 @@ def test_the_ends_of_a_group_are_told_with_everything_else() -> None:
     lines = str(raised.value).splitlines()
     assert lines[0] == "crowd.yaml:12: agents[0].start: expected a free cell, got [0, 2], which is blocked"
     for line, key in zip(lines[1:3], ("start", "goal"), strict=True):
-        assert line == f"crowd.yaml:13: agents[1].{key}: goes without placing, which gives each agent its own"
+        assert line == f"crowd.yaml:13: agents[1].{key}: is not allowed with placing, which sets it for each agent"
     assert len(lines) == 4 and "did you mean 'tba'" in lines[3]
 
 

@@ -176,7 +176,7 @@ def test_a_session_that_is_not_what_was_saved_is_told(run: Any, scenario: Path, 
     path.write_text(path.read_text().replace("......@.....", "....@.@....."))
     code, out, err = run(*again)
     assert code == 0 and line(out)
-    assert err.splitlines()[0] == f"{path}: the map is not the one of the session: the run will differ"
+    assert err.splitlines()[0] == f"{path}: the map has changed since it was saved, so the run will differ"
 
 
 @pytest.mark.parametrize("limit", ["tick_ms: 2\n", "edits: [{tick: 3, tick_ms: 2}]\n"])

@@ -297,7 +297,7 @@ def test_a_map_file_is_named_from_the_session_and_checked(tmp_path: Path):
     rows[5] = rows[5][:6] + "@" + rows[5][7:]
     write_map(Grid.from_rows(rows), path)
     changed = load_session(tmp_path / "runs" / "a.yaml", BY_KEY)
-    assert "the map is not the one of the session" in changed.warnings[0]
+    assert "the map has changed since it was saved" in changed.warnings[0]
     assert changed.plant(BY_KEY)[0].timeline.diverged == 0
 
 

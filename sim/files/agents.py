@@ -16,9 +16,9 @@ from sim.placing import Drawn, Listed, Placing, Zone, one_of, spread
 AGENT_KEYS = ("kind", "label", "budget", "start", "goal", "group")
 CROWD_KEYS = ("count", "placing")
 
-COUNT = Param("count", int, 1, "so many agents of this kind", 1, MAX_AGENTS)
-SEED = Param("seed", int, 0, "seed by which starts and goals are drawn", 0, (1 << 32) - 1)
-MIN_COST = Param("min_cost", float, 0.0, "least cost of the way from start to goal", 0.0, 1e9)
+COUNT = Param("count", int, 1, "number of agents of this kind", 1, MAX_AGENTS)
+SEED = Param("seed", int, 0, "seed for drawing starts and goals", 0, (1 << 32) - 1)
+MIN_COST = Param("min_cost", float, 0.0, "minimum cost of the path from start to goal", 0.0, 1e9)
 
 _PLACING_FORM = (
     "a placing: {pairs: random, seed: 7, min_cost: 100}, {from: [[0, 0], [9, 9]], to: [[50, 50], [59, 59]]} "
@@ -72,7 +72,7 @@ def _are_ends_valid(fields: Mapping[str, Field], config: AgentConfig, grid: Grid
     wrong = []
     for key, pair in (("start", config.start), ("goal", config.goal)):
         if pair and "placing" in fields:
-            wrong.append((fields[key], "goes without placing, which gives each agent its own"))
+            wrong.append((fields[key], "is not allowed with placing, which sets it for each agent"))
         elif grid and pair and not grid.is_free(grid.cell(*pair)):
             wrong.append((fields[key], f"expected a free cell, got {list(pair)}, which is blocked"))
     for entry, text in wrong:
@@ -86,7 +86,7 @@ def _spread(
     if isinstance(placing, Listed) and not has_count:
         count = len(placing.ends)
     elif isinstance(placing, Listed) and count > len(placing.ends):
-        entry.complain(f"count: expected at most {len(placing.ends):,}, the rows that are named, got {count:,}")
+        entry.complain(f"count: expected at most {len(placing.ends):,}, the number of selected rows, got {count:,}")
         return []
     try:
         return spread(config, count, placing, grid)

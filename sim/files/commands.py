@@ -297,7 +297,7 @@ def _read_to_group(fields: Fields, reader: Reader) -> list[Command]:
     part = fields["group"]
     matching_row = next((row for row in _AGENT_ROWS if set(row.keys) & set(fields)), None)
     if matching_row is None or len(fields) != 2:
-        part.complain("a group is told one thing, and no agent is named: goal, budget, set, or remove: all")
+        part.complain("expected exactly one of goal, budget, set and remove: all for a group, and no agent")
         return []
     name, agent = part.text(commands.MAX_NAME), reader.one_of(part)
     if name is None or agent is None:
@@ -373,7 +373,7 @@ def read_command(entry: Field, fields: Fields, reader: Reader) -> list[Command]:
     if row is None:
         return []
     if "agent" in fields and row.agent == "never":
-        fields["agent"].complain(f"'{next(key for key in row.keys if key in fields)}' is for no agent in particular")
+        fields["agent"].complain(f"'{next(key for key in row.keys if key in fields)}' cannot be used with an agent")
         return []
     if row.agent == "always" and require(fields, "agent", entry, "the label or number of an agent") is None:
         return []

@@ -53,7 +53,7 @@ def make_folder(folder: Path) -> None:
     except FileExistsError as error:
         raise ConfigError(f"{folder}: expected a folder, got a file") from error
     except (OSError, ValueError) as error:
-        raise file_error(folder, "made", error) from error
+        raise file_error(folder, "created", error) from error
 
 
 def check_folder(folder: Path) -> None:
@@ -63,7 +63,7 @@ def check_folder(folder: Path) -> None:
     if not os.path.isdir(there):
         raise ConfigError(f"{there}: expected a folder, got a file")
     if not os.access(there, os.W_OK | os.X_OK):
-        raise ConfigError(f"{folder}: cannot be made: {os.strerror(errno.EACCES)}")
+        raise ConfigError(f"{folder}: cannot be created: {os.strerror(errno.EACCES)}")
 
 
 def check_place(path: str | os.PathLike[str]) -> None:
@@ -107,7 +107,7 @@ def _max_name_bytes(folder: Path) -> int:
 
 
 def file_error(path: str | os.PathLike[str], what: str, error: Exception) -> ConfigError:
-    """Return the error for a file that could not be "read", "written" or "made" (`what`), with the reason."""
+    """Return the error for a file that could not be "read", "written" or "created" (`what`), with the reason."""
     try:
         if getattr(error, "errno", None) == errno.ENAMETOOLONG:
             check_name(path)

@@ -80,7 +80,7 @@ class Roster:
             found = [number for number, known in names.items() if known == name]
             present = [number for number in found if self.is_taken(number)]
             if len(present) > 1:
-                return f"agents {', '.join(map(str, present))} are called {shown(name)}; say which by its number"
+                return f"agents {', '.join(map(str, present))} are called {shown(name)}; name one by its number"
             if found:
                 return self._number_if_present((present or found)[0])
         if (reserved := self._invalid_group_number(name)) is not None:
@@ -101,7 +101,7 @@ class Roster:
 
     def _number_if_present(self, number: int) -> int | str:
         member = self.members[number]
-        return number if self.is_taken(number) else f"agent {number} ({member.label or member.kind}) was removed before"
+        return number if self.is_taken(number) else f"agent {number} ({member.label or member.kind}) has been removed"
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -185,10 +185,10 @@ class EditReader(Reader):
             return None
         assigned = number.integer(AGENT) if number else None
         if number and assigned is not None and self.roster.is_taken(assigned):
-            number.complain(f"there is an agent {assigned} already")
+            number.complain(f"agent {assigned} already exists")
         for key in CROWD_KEYS:
             if key in part.any_keys("an agent such as {kind: tb-wa}"):
-                part.complain(f"{key}: many agents at once can only be there from the beginning")
+                part.complain(f"{key}: an edit can add only one agent; list several agents under the key agents")
         config = read_agent(part, self.roster.specs, self.roster.budget, (self.width, self.height))
         if config is None:
             self.roster.join_unread(part.value, assigned)
@@ -222,7 +222,7 @@ def read_edits(entry: Field, reader: EditReader) -> tuple[TimedCommand, ...]:
     timed = []
     for part in entry.items("a list of commands such as {tick: 40, block: [[3, 4]]}"):
         fields = part.keys(("tick", "agent", *KEYS), "a command such as {tick: 40, block: [[3, 4]]}")
-        tick_field = require(fields, "tick", part, "the tick at which it is due") if fields else None
+        tick_field = require(fields, "tick", part, "the tick at which the command applies") if fields else None
         tick = tick_field.integer(TICK) if tick_field else None
         if tick is not None:
             timed.append((tick, part, fields))

@@ -153,7 +153,7 @@ class Journal(Watcher):
 
     def _give_up(self, error: OSError) -> None:
         """Stop writing after an error, and set `problem` to a message for the user."""
-        self.problem = f"what you do is not kept for a restart: {self._folder}: {reason(error)}"
+        self.problem = f"unsaved work will not be restored after a crash: {self._folder}: {reason(error)}"
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -329,7 +329,7 @@ def _locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
     file = os.open(path, flags | BINARY, 0o600)
     try:
         if not lock(file):
-            raise BlockingIOError(errno.EWOULDBLOCK, "somebody else has locked it", str(path))
+            raise BlockingIOError(errno.EWOULDBLOCK, "another process has locked it", str(path))
     except OSError:
         os.close(file)
         raise
@@ -355,7 +355,7 @@ def restore(path: Path, specs: Mapping[str, AgentSpec]) -> Saved:
             reader.take(part)
         if part.problems.found:
             problem = part.problems.texts()[0]
-            return with_known_agents(reader.result((f"{problem}: what was done after that is lost",)), specs, str(path))
+            return with_known_agents(reader.result((f"{problem}: everything after it is lost",)), specs, str(path))
     return with_known_agents(reader.result(), specs, str(path))
 
 

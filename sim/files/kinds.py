@@ -17,15 +17,15 @@ class Kind:
     taken_by: str  # sentence for messages that names the commands that accept this kind
 
 
-SCENARIO = Kind("backmove-scenario", "a scenario", f"`{NAME} run`, `{NAME} record` and the window take it")
-SESSION = Kind("backmove-session", "a session", f"`{NAME} record` and the window take it")
-LESSON = Kind("backmove-lesson", "a lesson", f"`{NAME} check-lesson` and the window take it")
-EXPERIMENT = Kind("backmove-experiment", "the specification of an experiment", f"`{NAME} experiment` takes it")
-_MAP_TAKERS = "--map, the window, and scenarios as `map: {file: ...}` take it"
+SCENARIO = Kind("backmove-scenario", "a scenario", f"`{NAME} run`, `{NAME} record` and the window accept it")
+SESSION = Kind("backmove-session", "a session", f"`{NAME} record` and the window accept it")
+LESSON = Kind("backmove-lesson", "a lesson", f"`{NAME} check-lesson` and the window accept it")
+EXPERIMENT = Kind("backmove-experiment", "the specification of an experiment", f"`{NAME} experiment` accepts it")
+_MAP_TAKERS = "--map, the window, and scenarios as `map: {file: ...}` accept it"
 ROS_MAP = Kind("", "a map of ROS", _MAP_TAKERS)
 _KINDS_BY_SUFFIX = {
     ".map": Kind("", "a map", _MAP_TAKERS),
-    ".scen": Kind("", "a problem list", f"`{NAME} solve --scen`, `{NAME} record` and the window take it"),
+    ".scen": Kind("", "a problem list", f"`{NAME} solve --scen`, `{NAME} record` and the window accept it"),
 }
 """Kinds by suffix, for files without a key `format`: the YAML reader accepts such a file as one long text."""
 

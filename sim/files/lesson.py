@@ -54,7 +54,7 @@ _TICK = Param("tick", int, 0, "a tick", 0, MAX_TICKS)
 _CAMERA_PARAMS = {
     key: Param(key, float, 0.0, "", low, 10_000.0) for key, low in (("x", 0.0), ("y", 0.0), ("cells", 2.0))
 }
-_EVENT_COUNT = Param("count", int, 1, "which of these events, counted from the step before", 1, 100_000)
+_EVENT_COUNT = Param("count", int, 1, "number of the event, counted from the step before", 1, 100_000)
 _MEASURE_NUMBER = Param("number", float, 0.0, "a number", -1e12, 1e12)
 _RIGHT_ANSWER = Param("right", int, 1, "number of the right answer, from 1", 1, MAX_ANSWERS)
 _SEEN_AFTER = Param("seen_after", int, 1, "number of steps after which the run shows the right answer", 1, MAX_STEPS)
@@ -143,7 +143,7 @@ class _RunReader(ScenarioReader):
     def _check_format(self) -> None:
         for key in ("format", "version"):
             if key in self.fields:
-                self.fields[key].complain("does not belong into the run of a lesson")
+                self.fields[key].complain("is not allowed in the run of a lesson")
 
 
 class _LessonReader:
@@ -178,7 +178,7 @@ class _LessonReader:
         self.labels = tuple(config.label or self.specs[config.kind].name for config in scenario.agents)
         self.size = scenario.grid.width, scenario.grid.height
         for label in sorted({label for label in self.labels if self.labels.count(label) > 1}):
-            run.complain(f"expected agents with labels of their own, got {shown(label)} more than once")
+            run.complain(f"expected a different label for each agent, got {shown(label)} more than once")
 
     def _text(self, fields: Mapping[str, Field], owner: Field, key: str, longest: int) -> str | None:
         """Return the required text of a key as one line of at most `longest` characters; None after a problem."""
@@ -233,13 +233,13 @@ class _LessonReader:
             return None
         for key, of in (("count", "event"), ("reaches", "measure")):
             if key in fields and of not in fields:
-                fields[key].complain(f"goes with {'an' if of == 'event' else 'a'} {of} only")
+                fields[key].complain(f"is allowed only with {'an' if of == 'event' else 'a'} {of}")
         if "event" in fields:
             event = self._read_choice(fields["event"], (*EVENTS, NO_PATH, CONVERGED))
             count = fields["count"].integer(_EVENT_COUNT) if "count" in fields else 1
             return When(agent=agent, event=event, count=count) if agent and event and count else None
         measure = self._read_choice(fields["measure"], _MEASURE_KEYS)
-        reaches = require(fields, "reaches", part, "the number at which the step has come")
+        reaches = require(fields, "reaches", part, "the value of the measure at which the step begins")
         number = reaches.parse(_MEASURE_NUMBER) if reaches else None
         if agent is None or measure is None or number is None:
             return None
@@ -249,7 +249,7 @@ class _LessonReader:
         if "question" not in fields:
             for key in ("answers", "right", "because", "seen_after"):
                 if key in fields:
-                    fields[key].complain("goes with a question only")
+                    fields[key].complain("is allowed only with a question")
             return None
         text = fields["question"].text(MAX_TEXT, lines=True)
         answers_field = require(fields, "answers", part, "a list of answers")
@@ -303,7 +303,7 @@ class _LessonReader:
         line = part.problems.document.line_of(part.path)
         if "state" in fields:
             for key in fields.keys() - {"agent", "state"}:
-                fields[key].complain("does not go with a state")
+                fields[key].complain("is not allowed with a state")
             state = self._read_choice(fields["state"], STATE_WORDS)
             return Claim(agent, state=state, line=line) if agent and state else None
         measure_field = require(fields, "measure", part, "a measure, or a state")
@@ -348,5 +348,5 @@ class _LessonReader:
         near = (
             did_you_mean(part.value, names) if isinstance(part.value, str) else f"; expected one of {', '.join(names)}"
         )
-        part.complain(f"nothing here is called {shown(part.value)}{near}")
+        part.complain(f"unknown name {shown(part.value)}{near}")
         return None

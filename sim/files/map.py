@@ -374,7 +374,7 @@ def row_problem(row: ScenRow, grid: Grid) -> str | None:
             return f"{end}: expected a free cell, got ({x}, {y}) on {_terrain_at(grid, x, y)}, which is blocked"
     start, goal = _terrain_at(grid, *row.start), _terrain_at(grid, *row.goal)
     if (start == _WATER_NAME) != (goal == _WATER_NAME):
-        return f"expected start and goal both on ground or both in water, got {start} and {goal}: no move joins them"
+        return f"expected start and goal both on ground or both in water, got {start} and {goal}: no move connects them"
     return None
 
 
@@ -515,7 +515,7 @@ def find_map(
         refused = refusal(candidate, [scen.parent, real_scen.parent, *further])
         if refused is None and os.path.isfile(candidate):
             return candidate
-        tried.append(f"{candidate}{f' (not looked at: {refused})' if refused else ''}")
+        tried.append(f"{candidate}{f' (not opened: {refused})' if refused else ''}")
     near = nearest_file(scen.parent / PurePath(map_name).name, ".map")
     raise ConfigError(f"{scen_path}: expected the map {shown(map_name)}, found none at {', '.join(tried)}{near}")
 

@@ -129,10 +129,10 @@ def read_source(entry: Field, places: Places, is_saved: bool) -> MapSource | Non
         return None
     for key in ("swamp", "threshold"):
         if key in fields and kinds != ["file"]:
-            fields[key].complain("goes with a map file only")
+            fields[key].complain("is allowed only with a map file")
     name: str | None = DRAWN
     if "name" in fields and kinds != ["rows"]:
-        fields["name"].complain("goes with rows only")
+        fields["name"].complain("is allowed only with rows")
     elif "name" in fields:
         name = fields["name"].text(MAX_PATH)
     if name is None:
@@ -166,7 +166,7 @@ def _without_unused_settings(source: MapFile, fields: Mapping[str, Field] | None
     idle = {setting: maps for setting in MAP_SETTINGS if (maps := maps_for(setting, source.path))}
     for setting, maps in idle.items():
         if fields and setting.name in fields:
-            fields[setting.name].complain(f"goes with {maps} only, got {shown(source.file)}")
+            fields[setting.name].complain(f"is allowed only with {maps}, got {shown(source.file)}")
     usual: dict[str, Any] = {setting.name: setting.default for setting in idle}
     return replace(source, **usual)
 

@@ -15,7 +15,7 @@ def read_movement(fields: Mapping[str, Field]) -> Movement | None:
     rule = fields[RULE.name].parse(RULE) if RULE.name in fields else RULE.default
     diagonal = fields[DIAGONAL.name].parse(DIAGONAL) if DIAGONAL.name in fields else DIAGONAL.default
     if rule == FOUR and DIAGONAL.name in fields:
-        fields[DIAGONAL.name].complain("goes with eight neighbours only")
+        fields[DIAGONAL.name].complain("is allowed only with eight neighbours")
     return None if rule is None or diagonal is None else Movement(str(rule), float(diagonal))
 
 

@@ -155,7 +155,7 @@ def _read_pixels(path: str | os.PathLike[str]) -> tuple[Shades, Shades]:
     check_size(width, height, str(path))  # check before decompressing, because a huge picture would fill the memory
     colours = _decoded_pixels("png" if data.startswith(SIGNATURE) else "pgm", data, str(path))
     if colours.shape[:2] != (height, width):
-        raise ConfigError(f"{path}: expected a picture of {width} x {height} pixels, got another one")
+        raise ConfigError(f"{path}: expected a picture of {width} x {height} pixels, got another size")
     shades: Shades = colours[..., :3].mean(axis=2, dtype=np.float32)
     return shades, colours[..., 3].astype(np.float32) / 255.0
 

@@ -96,7 +96,7 @@ class Posthoc:
     """Writer of the search events of one agent to a Posthoc trace, tick by tick."""
 
     def __init__(self, file: BinaryIO, path: str | os.PathLike[str], world: World, walker: Walker) -> None:
-        assert world.watched, "nobody knows which cells were expanded"
+        assert world.watched, "the world does not record which cells were expanded"
         self.path, self.world, self.walker = path, world, walker
         self.events = 0
         self.outcome = ""  # outcome written in the last event; "": the final state of the agent

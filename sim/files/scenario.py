@@ -59,8 +59,8 @@ FORMAT, VERSION = SCENARIO.format, 1
 SUFFIX = ".yaml"
 MAX_TITLE, MAX_CAPTION = 120, 1000  # maximum lengths of title and caption in characters
 
-SEED = Param("seed", int, 0, "seed of the random changes and of agents that draw lots", 0, (1 << 32) - 1)
-UNTIL = Param("tick", int, 1, "where a run ends that goes on by itself", 1, LAST_TICK)
+SEED = Param("seed", int, 0, "seed of the random changes and of randomised agents", 0, (1 << 32) - 1)
+UNTIL = Param("tick", int, 1, "tick at which to stop a run that would otherwise continue", 1, LAST_TICK)
 LISTED_OPTIMAL = Param("listed_optimal", float, 0.0, "length of the cheapest path, as a problem list states it", 0.0)
 
 KEYS = (
@@ -404,7 +404,7 @@ class ScenarioReader:
             if given is None and self._all_have_their_own(key):
                 return own
             if given is None and self.opened:
-                require(self.fields, key, self.root, "a cell as [x, y], which not every agent has of its own")
+                require(self.fields, key, self.root, "a cell as [x, y], because not every agent sets its own")
             return given
         entry = self.fields[key]
         pair = entry.cell(self.width, self.height)

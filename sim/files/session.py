@@ -388,7 +388,7 @@ class _SessionReader:
         part = self.fields.get("map_sha256")
         if part is None or part.value == self.hash:
             return ()
-        return (f"{self.root.problems.document.name}: the map is not the one of the session: the run will differ",)
+        return (f"{self.root.problems.document.name}: the map has changed since it was saved, so the run will differ",)
 
     def _entries(self) -> dict[int, Entry]:
         """Return all log entries by id: first the edits of the scenario, then the commands of the user."""

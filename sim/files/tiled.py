@@ -177,7 +177,7 @@ class _TiledReader:
         tiles = self._numbers(layer, piece.get("data"), width * height).reshape(height, width)
         x, y = self._whole_number(piece, "x") - self.left, self._whole_number(piece, "y") - self.top
         if x < 0 or y < 0 or x + width > self.width or y + height > self.height:
-            raise self._config_error(f"layer {shown(layer.get('name', ''))}: expected it within the map")
+            raise self._config_error(f"layer {shown(layer.get('name', ''))}: expected the layer to be inside the map")
         whole[y : y + height, x : x + width] = tiles
 
     def _numbers(self, layer: _Object, data: object, count: int) -> Tiles:
